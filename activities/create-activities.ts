@@ -1,0 +1,25 @@
+import { createCancelAttempt } from './cancel-attempt.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { createIngestAttempt } from './ingest-attempt.ts';
+import type { JobActivities, ProviderActivities, ShardActivities } from './interfaces.ts';
+import { createJobActivities } from './job.ts';
+import { createPollAttempt } from './poll-attempt.ts';
+import { createResolveAttempt } from './resolve-attempt.ts';
+import { createShardActivities } from './shard.ts';
+import { createSubmitAttempt } from './submit-attempt.ts';
+
+/** Activities that speak to Postgres alone: the database queue's. */
+export function createDatabaseActivities(dependencies: ActivityDependencies): JobActivities & ShardActivities {
+  return { ...createJobActivities(dependencies), ...createShardActivities(dependencies) };
+}
+
+/** Activities that call a provider: the same on every provider's queue. */
+export function createProviderActivities(dependencies: ActivityDependencies): ProviderActivities {
+  return {
+    submitAttempt: createSubmitAttempt(dependencies),
+    resolveAttempt: createResolveAttempt(dependencies),
+    pollAttempt: createPollAttempt(dependencies),
+    cancelAttempt: createCancelAttempt(dependencies),
+    ingestAttempt: createIngestAttempt(dependencies),
+  };
+}

@@ -1,0 +1,111 @@
+import { loadAdmissionFacts } from '../db/admission-facts.ts';
+import { recordJobCancel, recordJobCancelled } from '../db/cancels.ts';
+import { listFindingDetails } from '../db/finding-details.ts';
+import { getJobRow, lockJobRow } from '../db/job-rows.ts';
+import { listShards } from '../db/shards.ts';
+import { findSubmission, recordAcceptance, recordRefusal } from '../db/submissions.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { judgeAdmission } from '../domain/admission.ts';
+import { isTerminal } from '../domain/job-state.ts';
+import { isShardOpen } from '../domain/shard-state.ts';
+import { closeJob } from '../ledger/close-job.ts';
+import { lockBudgets, reserve } from '../ledger/reserve.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import type { AdmissionVerdict, JobActivities } from './interfaces.ts';
+import { createPlanShards } from './plan-shards.ts';
+
+/** Shards shown to the workflow at once. */
+const MAX_OPEN_SHARDS_SHOWN = 50;
+
+/** The activities of a job as a whole. */
+export function createJobActivities(dependencies: ActivityDependencies): JobActivities {
+  const { db, now, settings, log } = dependencies;
+  return {
+    admitJob: async (input) => {
+      const { verdict } = await admitJob(dependencies, input);
+      log.info({ jobId: input.jobId, submissionNo: input.submissionNo, verdict }, 'submission judged');
+      return { verdict };
+    },
+
+    planShards: createPlanShards(dependencies),
+
+    readShards: async ({ jobId }) => {
+      const job = await getJobRow(db.pool, jobId);
+      const shards = await listShards(db.pool, job.key);
+      const open = shards.filter((shard) => isShardOpen(shard.state));
+      const working = open.filter((shard) => shard.state !== 'planned').length;
+      const toStart = [
+        // Those at work too: starting one that runs is harmless, and one whose workflow was ended goes on.
+        ...open.filter((shard) => shard.state !== 'planned'),
+        ...open.filter((shard) => shard.state === 'planned').slice(0, Math.max(0, settings.shardWindow - working)),
+      ];
+      return {
+        total: shards.length,
+        settled: shards.length - open.length,
+        open: open.slice(0, MAX_OPEN_SHARDS_SHOWN).map(({ shard, state }) => ({ shard, state })),
+        toStart: toStart.map(({ shard, provider, providerModel, itemCount }) => ({
+          shard,
+          provider,
+          providerModel,
+          items: itemCount,
+        })),
+        cancelRequested: job.cancelRequestedAt !== null,
+        status: job.state,
+      };
+    },
+
+    recordCancel: async ({ jobId, by, reason }) => {
+      await inTransaction(db, async (client) => {
+        const job = await lockJobRow(client, jobId);
+        if (!isTerminal(job.state)) await recordJobCancel(client, job, { by, reason, now: now() });
+      });
+    },
+
+    reconcileJob: async ({ jobId }) => {
+      const result = await closeJob(db, jobId, now());
+      log.info({ jobId, ...result }, 'job reconciled');
+      if (result.itemsWithoutOutcome > 0)
+        throw new Error(`${result.itemsWithoutOutcome} items of ${jobId} have no outcome`);
+      return result;
+    },
+  };
+}
+
+/** Claim, verdict, and either the reservation or the return to draft: one transaction, so half of it can never be seen. */
+async function admitJob(
+  { db, now }: ActivityDependencies,
+  input: { jobId: string; submissionNo: number },
+): Promise<AdmissionVerdict> {
+  return inTransaction(db, async (client) => {
+    const job = await lockJobRow(client, input.jobId);
+    const stored = await findSubmission(client, job.key, input.submissionNo);
+    if (stored !== null) return { verdict: stored.accepted ? 'accepted' : 'refused' };
+    const awaitsVerdict = job.state === 'validating' || job.state === 'cancel_requested';
+    if (!awaitsVerdict || job.submissionNo !== input.submissionNo) return { verdict: 'stale' };
+    const at = now();
+    if (job.cancelRequestedAt !== null) {
+      await recordJobCancelled(client, job, at);
+      return { verdict: 'cancelled' };
+    }
+    const facts = await loadAdmissionFacts(client, job, at);
+    const budgets = await lockBudgets(client, job, at);
+    const verdict = judgeAdmission({ ...facts, budgets });
+    const [finding] = verdict.findings;
+    if (finding !== undefined || verdict.quote === null) {
+      if (finding === undefined) throw new Error('a verdict without findings has a quote');
+      const details = await listFindingDetails(client, job, finding);
+      const { error, message, field, items } = finding;
+      await recordRefusal(client, job, {
+        error,
+        message,
+        field,
+        details,
+        details_count: Math.max(items, details.length),
+      });
+      return { verdict: 'refused' };
+    }
+    await reserve(client, job, verdict.quote, budgets);
+    await recordAcceptance(client, job, verdict.quote, verdict, at);
+    return { verdict: 'accepted' };
+  });
+}

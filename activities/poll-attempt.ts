@@ -1,0 +1,176 @@
+import { type AttemptRow, getAttempt, listRecentDurations, recordNativeErrors, recordPoll } from '../db/attempts.ts';
+import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { recordProviderProgress } from '../db/provider-progress.ts';
+import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { shardStateOfPhase } from '../domain/batch-phase.ts';
+import { estimateCompletion, learnedExpectedEnd, nextPollDelay } from '../domain/poll-schedule.ts';
+import type { NativeBatch } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { cancellationSignal } from './heartbeats.ts';
+import type { PollResult, ProviderActivities } from './interfaces.ts';
+import { getProvider } from './providers.ts';
+
+const POLL_FACTOR = 1.5;
+const POLL_JITTER = 0.1;
+/** How long past its window a provider may be out of reach before the batch is called lost. */
+const OUT_OF_REACH_MS = 48 * 3_600_000;
+
+interface Polled {
+  readonly job: JobRow;
+  readonly shard: ShardRow;
+  readonly attempt: AttemptRow;
+  readonly pollsWithoutChange: number;
+}
+
+/**
+ * Asks the provider once and records what it said. A provider that is away, or that denies a batch it has accepted, is
+ * an answer too, not a failure: the shard says so and is asked again, until a documented bound makes the batch lost.
+ */
+export function createPollAttempt(dependencies: ActivityDependencies): ProviderActivities['pollAttempt'] {
+  const { db } = dependencies;
+  return async (ref) => {
+    const job = await getJobRow(db.pool, ref.jobId);
+    const shard = await getShard(db.pool, job.key, ref.shard);
+    const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
+    const polled = { job, shard, attempt, pollsWithoutChange: ref.pollsWithoutChange };
+    if (attempt.providerBatchId === null)
+      throw new Error(`attempt ${ref.attempt} of shard ${ref.shard} has no batch to poll`);
+    const { providerBatchId } = attempt;
+    try {
+      const provider = getProvider(dependencies.providers, shard.provider);
+      const batch = await provider.retrieveBatch({ providerBatchId, signal: cancellationSignal() });
+      return await recordAnswer(dependencies, polled, batch);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
+      return recordNoAnswer(dependencies, polled, error);
+    }
+  };
+}
+
+async function recordAnswer(
+  dependencies: ActivityDependencies,
+  polled: Polled,
+  batch: NativeBatch,
+): Promise<PollResult> {
+  const { db, now, log } = dependencies;
+  const { job, shard, attempt } = polled;
+  const at = now();
+  const changed = batch.nativeStatus !== attempt.nativeStatus;
+  const expectedEndInMs = await expectEnd(dependencies, polled, at);
+  const delayMs = nextDelay(
+    dependencies,
+    { ...polled, pollsWithoutChange: changed ? 0 : polled.pollsWithoutChange },
+    at,
+    batch,
+    expectedEndInMs,
+  );
+  const cancelRequested = await inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    await recordPoll(client, job.key, attempt, {
+      ...batch,
+      nativeErrors: batch.validationErrors,
+      end: batch.end,
+      now: at,
+    });
+    const nextPollAt = batch.phase === 'ended' ? null : new Date(at.getTime() + delayMs);
+    await moveShard(client, locked, shard.shard, {
+      state: shardStateOfPhase(batch.phase),
+      waiting: null,
+      nextPollAt,
+      now: at,
+    });
+    const endsInMs = estimateEnd(attempt, at, batch) ?? expectedEndInMs;
+    await recordProviderProgress(client, job.key, {
+      now: at,
+      endsAt: endsInMs === null || endsInMs < 0 ? null : new Date(at.getTime() + endsInMs),
+    });
+    return locked.cancelRequestedAt !== null;
+  });
+  if (changed) log.info({ jobId: job.jobId, shard: shard.shard, nativeStatus: batch.nativeStatus }, 'batch moved');
+  const kind = batch.phase === 'ended' ? 'ended' : 'open';
+  return { kind, nativeStatus: batch.nativeStatus, end: batch.end, changed, delayMs, cancelRequested };
+}
+
+async function recordNoAnswer(
+  dependencies: ActivityDependencies,
+  polled: Polled,
+  error: ProviderError,
+): Promise<PollResult> {
+  const { db, settings, now, log } = dependencies;
+  const { job, shard, attempt } = polled;
+  const at = now();
+  const denied = error.code === 'not_found' || error.code === 'malformed_reply' || error.code === 'rejected';
+  const answeredAt = attempt.lastPolledAt ?? attempt.acceptedAt ?? attempt.createdAt;
+  const silentMs = at.getTime() - answeredAt.getTime();
+  const pastWindowMs = attempt.expiresAt === null ? 0 : at.getTime() - attempt.expiresAt.getTime();
+  const lost = denied ? silentMs >= settings.providerLostAfterMs : pastWindowMs >= OUT_OF_REACH_MS;
+  const delayMs = Math.max(error.retryAfterMs ?? 0, nextDelay(dependencies, polled, at, null, null));
+  log.warn(
+    { jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status, silentMs, lost },
+    'poll not answered',
+  );
+  const waiting = error.code === 'credential_refused' ? 'credential_refused' : 'provider_trouble';
+  const cancelRequested = await inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    await recordNativeErrors(client, job.key, attempt, [
+      { code: error.code, status: error.status, message: error.message, at },
+    ]);
+    await moveShard(client, locked, shard.shard, {
+      state: shard.state,
+      waiting,
+      nextPollAt: new Date(at.getTime() + delayMs),
+      now: at,
+    });
+    return locked.cancelRequestedAt !== null;
+  });
+  const nativeStatus = attempt.nativeStatus ?? 'not known yet';
+  return { kind: lost ? 'lost' : 'open', nativeStatus, end: null, changed: false, delayMs, cancelRequested };
+}
+
+async function expectEnd({ db }: ActivityDependencies, { shard, attempt }: Polled, at: Date): Promise<number | null> {
+  const durationMs = learnedExpectedEnd(
+    await listRecentDurations(db.pool, shard.provider, attempt.endpoint),
+    attempt.itemCount,
+  );
+  return durationMs === null ? null : durationMs - ageOf(attempt, at);
+}
+
+function nextDelay(
+  { settings, random }: ActivityDependencies,
+  { attempt, pollsWithoutChange }: Polled,
+  at: Date,
+  batch: NativeBatch | null,
+  expectedEndInMs: number | null,
+): number {
+  return nextPollDelay({
+    ageMs: ageOf(attempt, at),
+    pollsWithoutChange,
+    expectedEndInMs,
+    progress: progressOf(batch),
+    progressRate: rateOf(attempt, at, batch),
+    policy: { minMs: settings.pollMinMs, maxMs: settings.pollMaxMs, factor: POLL_FACTOR, jitter: POLL_JITTER },
+    random01: random(),
+  });
+}
+
+function estimateEnd(attempt: AttemptRow, at: Date, batch: NativeBatch): number | null {
+  return estimateCompletion(progressOf(batch), rateOf(attempt, at, batch));
+}
+
+function progressOf(batch: NativeBatch | null): { done: number; total: number } | null {
+  const progress = batch?.progress ?? null;
+  return progress === null ? null : { done: progress.completed + progress.failed, total: progress.total };
+}
+
+/** Items a second over the batch's whole life; null until something is done. */
+function rateOf(attempt: AttemptRow, at: Date, batch: NativeBatch | null): number | null {
+  const done = progressOf(batch)?.done ?? 0;
+  const ageMs = ageOf(attempt, at);
+  return done === 0 || ageMs <= 0 ? null : (done * 1_000) / ageMs;
+}
+
+function ageOf(attempt: AttemptRow, at: Date): number {
+  return at.getTime() - (attempt.acceptedAt ?? attempt.createdAt).getTime();
+}

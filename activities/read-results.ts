@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import type { AttemptRow } from '../db/attempts.ts';
+import type { JobRow } from '../db/job-rows.ts';
+import type { StagedLine } from '../db/result-stage.ts';
+import type { ShardRow } from '../db/shards.ts';
+import type { UnmatchedLine } from '../db/unmatched-lines.ts';
+import { decodeProviderItemId } from '../domain/attempt-token.ts';
+import { type FailureCode, failureClassOf } from '../domain/failure.ts';
+import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
+import { itemStateCode } from '../domain/item-state.ts';
+import type { PriceRow } from '../domain/price-row.ts';
+import { priceUsage } from '../domain/pricing.ts';
+import { type RawUsage, sanitiseUsage, type Usage, ZERO_USAGE } from '../domain/usage.ts';
+import type { JsonlLine } from '../providers/jsonl.ts';
+import type { BatchProvider, LineResult } from '../providers/provider.ts';
+
+/** A line that names an item of this batch, before its usage is made chargeable. */
+export interface MatchedLine {
+  readonly itemNo: number;
+  readonly line: number;
+  readonly result: LineResult;
+}
+
+export interface ReadLines {
+  readonly matched: MatchedLine[];
+  readonly unmatched: Omit<UnmatchedLine, 'file'>[];
+}
+
+const COMPLETED = itemStateCode('completed');
+const FAILED = itemStateCode('failed');
+const EXPIRED = itemStateCode('expired');
+const CANCELLED = itemStateCode('cancelled');
+
+/**
+ * Reads lines by the id in each, never by order. Only ids with the token of the batch being read, inside the shard's
+ * range, are its own; every other line is kept apart, visible and never charged.
+ */
+export function matchLines(
+  provider: BatchProvider,
+  { job, shard, attempt }: { job: JobRow; shard: ShardRow; attempt: AttemptRow },
+  lines: readonly JsonlLine[],
+): ReadLines {
+  const read: ReadLines = { matched: [], unmatched: [] };
+  for (const { line, bytes, text, isTooLong } of lines) {
+    if (text === null) {
+      read.unmatched.push({
+        line,
+        reason: isTooLong ? 'line too long' : 'not valid UTF-8',
+        providerItemId: null,
+        raw: bytes,
+      });
+      continue;
+    }
+    const decoded = provider.decodeLine(job.endpoint, text);
+    const id = decodeProviderItemId(decoded.providerItemId);
+    const isOurs =
+      id !== null &&
+      id.token === attempt.attemptToken &&
+      id.itemNo >= shard.firstItemNo &&
+      id.itemNo <= shard.lastItemNo;
+    if (isOurs) {
+      const result = decoded.kind === 'result' ? decoded.result : malformed(decoded.reason);
+      read.matched.push({ itemNo: id.itemNo, line, result });
+    } else {
+      const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
+      read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: bytes });
+    }
+  }
+  return read;
+}
+
+function malformed(reason: string): LineResult {
+  const code = 'malformed_result';
+  return {
+    kind: 'failed',
+    class: failureClassOf(code),
+    code,
+    message: reason,
+    nativeType: null,
+    nativeCode: null,
+    statusCode: null,
+  };
+}
+
+/** Item numbers whose lines bill something without saying a chargeable usage: those need their estimates. */
+export function itemsWithoutUsage(lines: readonly MatchedLine[]): number[] {
+  return lines
+    .filter(({ result }) => isBilled(result) && chargeable(result, NO_ESTIMATE).estimated)
+    .map(({ itemNo }) => itemNo);
+}
+
+const NO_ESTIMATE = { inputTokens: 0, outputTokens: 0 };
+
+function isBilled(result: LineResult): result is LineResult & { usage: RawUsage | null } {
+  return result.kind === 'completed' || (result.kind === 'failed' && result.usage !== undefined);
+}
+
+function chargeable(result: LineResult, estimate: { inputTokens: number; outputTokens: number }): Usage {
+  return isBilled(result) ? sanitiseUsage(result.usage, estimate) : ZERO_USAGE;
+}
+
+/** Prices a line by its own usage and tier, and gives it the form it settles in. */
+export function toStagedLine(
+  { itemNo, line, result }: MatchedLine,
+  file: number,
+  {
+    price,
+    model,
+    estimate,
+  }: { price: PriceRow; model: string; estimate: { inputTokens: number; outputTokens: number } | undefined },
+): StagedLine {
+  const usage = chargeable(result, estimate ?? NO_ESTIMATE);
+  const base = { itemNo, file, line, usage, amount: priceUsage(price, usage, 'batch') };
+  const nothing = { responseHash: null, body: null, nativeError: null };
+  switch (result.kind) {
+    case 'completed': {
+      const responseHash = hash('sha256', result.body);
+      return {
+        ...base,
+        rank: 0,
+        state: COMPLETED,
+        failureClass: '',
+        errorCode: '',
+        model: result.model ?? model,
+        responseHash,
+        body: result.body,
+        errorMessage: null,
+        nativeError: null,
+      };
+    }
+    case 'failed': {
+      const { nativeType, nativeCode, statusCode, message } = result;
+      const body = result.body ?? null;
+      const responseHash = body === null ? null : hash('sha256', body);
+      const nativeError = JSON.stringify({ type: nativeType, code: nativeCode, status: statusCode, message });
+      return { ...base, rank: 1, state: FAILED, ...failed(result.code), model, responseHash, body, nativeError };
+    }
+    case 'expired':
+      return { ...base, ...nothing, rank: 2, state: EXPIRED, ...failed('batch_expired'), model };
+    case 'cancelled':
+      return { ...base, ...nothing, rank: 2, state: CANCELLED, ...failed('provider_cancelled'), model };
+  }
+}
+
+function failed(code: FailureCode): { failureClass: string; errorCode: string; errorMessage: string } {
+  return { failureClass: failureClassOf(code), errorCode: code, errorMessage: FAILURE_MESSAGES[code] };
+}

@@ -1,0 +1,76 @@
+import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
+import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { NativeBatch } from '../providers/provider.ts';
+import { ProviderError } from '../providers/provider-error.ts';
+import { acceptBatch } from './accept-batch.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { cancellationSignal } from './heartbeats.ts';
+import type { ProviderActivities } from './interfaces.ts';
+import { getProvider } from './providers.ts';
+
+/** "Not found" counts only after this many looks, a listing lag apart: lists show new batches late. */
+const LOOKS_BEFORE_NOT_FOUND = 2;
+/** Where several batches may be the one, only time or an operator can tell. */
+const INDETERMINATE_DELAY_MS = 10 * 60_000;
+
+/** Looks for the batch of an attempt whose create was never answered; the workflow calls it only after the create deadline. */
+export function createResolveAttempt(dependencies: ActivityDependencies): ProviderActivities['resolveAttempt'] {
+  const { db, settings, now, log } = dependencies;
+  return async (ref) => {
+    const job = await getJobRow(db.pool, ref.jobId);
+    const shard = await getShard(db.pool, job.key, ref.shard);
+    const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
+    if (attempt.providerBatchId !== null) return { kind: 'accepted' };
+    if (attempt.closedAt !== null) return { kind: 'not_found' };
+    let candidates: NativeBatch[];
+    try {
+      candidates = await findCandidates(dependencies, shard, attempt);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
+      return { kind: 'look_again', delayMs: error.retryAfterMs ?? settings.listingLagMs };
+    }
+    const [first, ...others] = candidates;
+    if (first === undefined) {
+      if (ref.look < LOOKS_BEFORE_NOT_FOUND) return { kind: 'look_again', delayMs: settings.listingLagMs };
+      await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_found', now: now() });
+      log.warn(
+        { jobId: job.jobId, shard: shard.shard, attempt: attempt.attempt },
+        'create never happened; a new attempt follows',
+      );
+      return { kind: 'not_found' };
+    }
+    if (others.length > 0) {
+      await showIndeterminate(dependencies, job, shard);
+      return { kind: 'indeterminate', candidates: candidates.length, delayMs: INDETERMINATE_DELAY_MS };
+    }
+    await acceptBatch(dependencies, { job, attempt, batch: first });
+    return { kind: 'accepted' };
+  };
+}
+
+async function findCandidates(
+  { providers }: ActivityDependencies,
+  shard: ShardRow,
+  attempt: AttemptRow,
+): Promise<NativeBatch[]> {
+  return getProvider(providers, shard.provider).findBatches({
+    attemptToken: attempt.attemptToken,
+    inputFileId: attempt.inputFileId,
+    itemCount: attempt.itemCount,
+    createdAfter: attempt.createStartedAt ?? attempt.createdAt,
+    signal: cancellationSignal(),
+  });
+}
+
+async function showIndeterminate({ db, now }: ActivityDependencies, job: JobRow, shard: ShardRow): Promise<void> {
+  await inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    await moveShard(client, locked, shard.shard, {
+      state: 'indeterminate',
+      waiting: 'confirming_submission',
+      now: now(),
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '../db/attempts.ts';
+import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { countOpenItems, getShard, moveShard, type ShardRow } from '../db/shards.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { remainderOutcome } from '../domain/close-reason.ts';
+import { settleRemainder } from '../ledger/settle.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { beat } from './heartbeats.ts';
+import type { ShardActivities, ShardStep } from './interfaces.ts';
+
+/** Each new attempt needs a reason of its own; this many mean that something else is wrong. */
+const MAX_ATTEMPTS = 200;
+/** Items settled in one short transaction. */
+export const SETTLE_ITEMS = 10_000;
+/** The gateway's own key from the environment. */
+const GATEWAY_CREDENTIAL = 'gateway';
+
+/** The activities of one shard that speak to Postgres alone. */
+export function createShardActivities(dependencies: ActivityDependencies): ShardActivities {
+  const { db, now, log } = dependencies;
+  return {
+    nextStep: (ref) =>
+      inTransaction(db, async (client) => {
+        const job = await lockJobRow(client, ref.jobId);
+        const shard = await getShard(client, job.key, ref.shard);
+        if (shard.state === 'settled') return { kind: 'settled' };
+        const attempt = await findLastAttempt(client, job.key, ref.shard);
+        if (attempt !== null && attempt.closedAt === null) {
+          if (isUnsent(attempt) && job.cancelRequestedAt !== null) {
+            await closeAttempt(client, job.key, attempt, { outcome: 'not_sent', now: now() });
+            return { kind: 'close', reason: 'cancelled' };
+          }
+          return goOn(attempt, shard, dependencies);
+        }
+        if (job.cancelRequestedAt !== null) return { kind: 'close', reason: 'cancelled' };
+        return startAttempt(client, job, shard, attempt, dependencies);
+      }),
+
+    closeShard: async ({ jobId, shard: number, reason }) => {
+      const job = await getJobRow(db.pool, jobId);
+      const shard = await getShard(db.pool, job.key, number);
+      const attempt = await findLastAttempt(db.pool, job.key, number);
+      const { state, failure } = remainderOutcome(reason);
+      const remainder = {
+        state,
+        failureClass: failure.class,
+        code: failure.code,
+        message: failure.message,
+        nativeError: null,
+      };
+      let closed = 0;
+      for (let first = shard.firstItemNo; first <= shard.lastItemNo; first += SETTLE_ITEMS) {
+        beat();
+        const lastItemNo = Math.min(first + SETTLE_ITEMS - 1, shard.lastItemNo);
+        const range = { job, shard, attempt: attempt?.attempt ?? 0, firstItemNo: first, lastItemNo };
+        closed += await settleRemainder(db, range, remainder);
+      }
+      await inTransaction(db, async (client) => {
+        const locked = await lockJobRow(client, jobId);
+        if (attempt !== null) await closeAttempt(client, job.key, attempt, { outcome: null, now: now() });
+        await moveShard(client, locked, number, { state: 'settled', waiting: null, now: now() });
+      });
+      log.info({ jobId, shard: number, reason, closed }, 'shard settled');
+      return { closed };
+    },
+  };
+}
+
+function isUnsent(attempt: AttemptRow): boolean {
+  return attempt.providerBatchId === null && attempt.createStartedAt === null;
+}
+
+function goOn(attempt: AttemptRow, shard: ShardRow, { settings, now }: ActivityDependencies): ShardStep {
+  const step = { attempt: attempt.attempt, items: attempt.itemCount, provider: shard.provider };
+  if (attempt.providerBatchId !== null) return { kind: 'poll', ...step, nativeStatus: attempt.nativeStatus };
+  if (attempt.createDeadline === null) return { kind: 'submit', ...step };
+  const lookAt = attempt.createDeadline.getTime() + settings.listingLagMs;
+  return { kind: 'resolve', ...step, lookAfterMs: Math.max(0, lookAt - now().getTime()) };
+}
+
+async function startAttempt(
+  client: Parameters<typeof insertAttempt>[0],
+  job: JobRow,
+  shard: ShardRow,
+  last: AttemptRow | null,
+  { newAttemptToken }: ActivityDependencies,
+): Promise<ShardStep> {
+  const attempt = (last?.attempt ?? 0) + 1;
+  if (attempt > MAX_ATTEMPTS) return { kind: 'close', reason: 'rejected' };
+  const items = await countOpenItems(client, job.key, shard);
+  if (items === 0) return { kind: 'close', reason: 'batch_completed' };
+  await insertAttempt(client, job.key, {
+    shard: shard.shard,
+    attempt,
+    attemptToken: newAttemptToken(),
+    provider: shard.provider,
+    endpoint: job.endpoint,
+    credentialId: GATEWAY_CREDENTIAL,
+    itemCount: items,
+  });
+  return { kind: 'submit', attempt, items, provider: shard.provider };
+}

@@ -1,0 +1,48 @@
+import { HTTPException } from 'hono/http-exception';
+import type { ErrorEnvelope } from '../contracts/error.ts';
+import { asGatewayError } from '../db/errors.ts';
+import { type ErrorCode, GatewayError, STATUS_OF } from '../domain/gateway-error.ts';
+import { refusalOf } from './presentation/refusal.ts';
+
+export type ErrorStatus = (typeof STATUS_OF)[ErrorCode];
+
+export interface ErrorAnswer {
+  readonly status: ErrorStatus;
+  readonly envelope: ErrorEnvelope;
+  readonly headers: Record<string, string>;
+}
+
+/** Every error as the one refusal its caller is told. What nobody expected is `internal`, without its text. */
+export function toGatewayError(error: unknown): GatewayError {
+  const known = asGatewayError(error);
+  if (known instanceof GatewayError) return known;
+  if (known instanceof HTTPException) return fromHttpException(known);
+  return new GatewayError(
+    'internal',
+    'Something went wrong inside the gateway. Try again; if it stays, tell the operator the request_id.',
+    {
+      cause: error,
+    },
+  );
+}
+
+export function answerError(error: GatewayError, requestId: string): ErrorAnswer {
+  const status = STATUS_OF[error.code];
+  const headers: Record<string, string> = {};
+  if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(error.retryAfterSeconds);
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  return { status, envelope: { ...refusalOf(error), request_id: requestId }, headers };
+}
+
+/** What Hono and its validators throw before a handler runs. */
+function fromHttpException(error: HTTPException): GatewayError {
+  if (error.status === 415) {
+    return new GatewayError(
+      'unsupported_media_type',
+      'The Content-Type is not one this call takes. The reference at /docs names those it does.',
+    );
+  }
+  if (error.status === 413) return new GatewayError('request_too_large', 'The body is larger than this call takes.');
+  if (error.status === 400) return new GatewayError('invalid_json', 'The body is not valid JSON.');
+  return new GatewayError('internal', 'Something went wrong inside the gateway.', { cause: error });
+}

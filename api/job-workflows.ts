@@ -1,0 +1,35 @@
+import type { BatchJobState } from '../workflows/messages.ts';
+
+/** `stale`: another submission of the job decides, this one is none any more. */
+export type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
+
+export interface SubmittedJob {
+  readonly jobId: string;
+  readonly submissionNo: number;
+  readonly tenantId: string;
+  readonly customerId: string | null;
+  readonly model: string;
+  readonly itemCount: number;
+}
+
+/** - `pending`: handed over, or perhaps so; the verdict is not known. `unreachable`: most likely never handed over. */
+export type SubmitOutcome =
+  | { readonly kind: 'verdict'; readonly verdict: Verdict }
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'unreachable' };
+
+/** Nothing was there to tell, or nobody could be asked. Neither is a failure of the request. */
+export type SignalOutcome = 'signalled' | 'not_running' | 'unreachable';
+
+/** The workflows of batch jobs as the api sees them. Every call ends within a few seconds, and none throws. */
+export interface JobWorkflows {
+  /** Hands a claimed submission over and waits up to `waitMs` for the verdict. */
+  submit(job: SubmittedJob, waitMs: number): Promise<SubmitOutcome>;
+  /** Wakes the workflow of a job that shall be cancelled. The wish itself is in the job's row. */
+  signalCancel(jobId: string, request: { readonly reason: string | null; readonly by: string }): Promise<SignalOutcome>;
+  /** Has the job's open shards look at their batches at once. */
+  pollNow(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
+  /** The workflow's own answer to its `state` query, null when none came within two seconds. */
+  queryState(jobId: string): Promise<BatchJobState | null>;
+  isReachable(): Promise<boolean>;
+}

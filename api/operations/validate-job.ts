@@ -1,0 +1,58 @@
+import type { Validation } from '../../contracts/validation.ts';
+import { loadAdmissionFacts } from '../../db/admission-facts.ts';
+import { listFindingDetails } from '../../db/finding-details.ts';
+import { getJobRow, type JobRow } from '../../db/job-rows.ts';
+import { toStoredQuote } from '../../db/submissions.ts';
+import { type Finding, judgeAdmission, type Verdict } from '../../domain/admission.ts';
+import { GatewayError } from '../../domain/gateway-error.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { presentQuote } from '../presentation/quote.ts';
+import { presentDetail } from '../presentation/refusal.ts';
+import { getOwnedJob, type JobRequest } from './owned-job.ts';
+
+type Dependencies = Pick<ApiDependencies, 'db' | 'now'>;
+
+/** What a submit of the draft would find now. Changes and holds nothing. Throws `job_not_draft`. */
+export async function validateJob(dependencies: Dependencies, request: JobRequest): Promise<Validation> {
+  const { state, jobId } = await getOwnedJob(dependencies, request);
+  if (state !== 'draft') throw new GatewayError('job_not_draft', `The job is ${state}; only a draft can be validated.`);
+  const { db, now } = dependencies;
+  const job = await getJobRow(db.pool, jobId);
+  const verdict = judgeAdmission(await loadAdmissionFacts(db.pool, job, now()));
+  const findings = [...(job.itemCount === 0 ? [EMPTY] : []), ...verdict.findings];
+  return {
+    ok: findings.length === 0,
+    findings: await Promise.all(findings.map((finding) => presentFinding(dependencies, job, finding))),
+    target: verdict.target,
+    rejected_targets: [...verdict.rejectedTargets],
+    estimate: verdict.quote === null ? null : presentQuote(toStoredQuote(verdict.quote, verdict.targets), job.currency),
+    budgets: presentBudgets(job, verdict),
+  };
+}
+
+const EMPTY: Finding = {
+  error: 'empty_job',
+  message: 'The job has no items. Append items before you submit it.',
+  field: 'items',
+  items: 0,
+  rows: null,
+};
+
+async function presentFinding({ db }: Dependencies, job: JobRow, finding: Finding): Promise<Validation['findings'][number]> {
+  const { error, message, field, items } = finding;
+  const details = await listFindingDetails(db.pool, job, finding);
+  return { error, message, field, items, details: details.map(presentDetail) };
+}
+
+function presentBudgets({ currency }: JobRow, { budgets }: Verdict): Validation['budgets'] {
+  return budgets.map(({ budget, available, fits }) => ({
+    scope: budget.scope,
+    scope_id: budget.scopeId,
+    period: budget.period,
+    limit: formatAmount(budget.limit),
+    available: formatAmount(available),
+    fits,
+    currency,
+  }));
+}

@@ -1,0 +1,103 @@
+import type { BatchJob } from '../../contracts/job.ts';
+import type { JobRecord } from '../../db/job-view.ts';
+import { FAILURE_CLASSES, FAILURE_CODES, type FailureClass, failureClassOf } from '../../domain/failure.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { presentRefusal } from './refusal.ts';
+import { presentTime } from './time.ts';
+import { jobWarnings } from './warnings.ts';
+
+/** The public job object. */
+export function presentJob(job: JobRecord): BatchJob {
+  return {
+    job_id: job.jobId,
+    name: job.name,
+    tenant_id: job.tenantId,
+    project_id: job.projectId,
+    customer_id: job.customerId,
+    endpoint: job.endpoint,
+    model: job.requestedModel,
+    status: job.state,
+    waiting: presentWaiting(job),
+    counts: presentCounts(job),
+    failures: presentFailures(job.failures),
+    progress: presentProgress(job),
+    estimated_completion_at: presentTime(job.estimatedCompletionAt),
+    cost: presentCost(job),
+    created_at: job.createdAt.toISOString(),
+    submitted_at: presentTime(job.submittedAt),
+    completed_at: presentTime(job.completedAt),
+    expires_at: presentTime(job.expiresAt),
+    retrieval_deadline: presentTime(job.retrievalDeadline),
+    content_deleted_at: presentTime(job.contentDeletedAt),
+    cancel: presentCancel(job),
+    error: isJobError(job.error) ? job.error : null,
+    refusal: job.state === 'draft' ? presentRefusal(job.refusal) : null,
+    warnings: jobWarnings(job),
+    unmatched_lines: job.unmatchedLines,
+    metadata: job.metadata,
+  };
+}
+
+function presentWaiting({ waitingReason, waitingSince, createdAt }: JobRecord): BatchJob['waiting'] {
+  if (waitingReason === null) return null;
+  return { reason: waitingReason, since: (waitingSince ?? createdAt).toISOString() };
+}
+
+function presentCounts(job: JobRecord): BatchJob['counts'] {
+  const { itemCount, submittedAt, completed, failed, expired, cancelled, retries } = job;
+  return {
+    total: itemCount,
+    submitted: submittedAt === null ? 0 : itemCount,
+    completed,
+    failed,
+    expired,
+    cancelled,
+    retries,
+  };
+}
+
+/** The rows count by code; codes of one class are summed. */
+function presentFailures(failures: JobRecord['failures']): BatchJob['failures'] {
+  const byClass: { [failureClass in FailureClass]?: number } = {};
+  for (const [key, count] of Object.entries(failures)) {
+    const failureClass = classOf(key);
+    if (failureClass !== null && count > 0) byClass[failureClass] = (byClass[failureClass] ?? 0) + count;
+  }
+  return byClass;
+}
+
+function classOf(key: string): FailureClass | null {
+  const code = FAILURE_CODES.find((candidate) => candidate === key);
+  return code !== undefined ? failureClassOf(code) : (FAILURE_CLASSES.find((candidate) => candidate === key) ?? null);
+}
+
+function presentProgress({ progressAsOf, providerCompleted, providerFailed }: JobRecord): BatchJob['progress'] {
+  if (progressAsOf === null) return null;
+  return { completed: providerCompleted, failed: providerFailed, as_of: progressAsOf.toISOString() };
+}
+
+function presentCost(job: JobRecord): BatchJob['cost'] {
+  return {
+    estimated: job.estimatedAmount === null ? null : formatAmount(job.estimatedAmount),
+    reserved: formatAmount(job.reservedAmount ?? 0n),
+    held: formatAmount(job.heldAmount),
+    settled: formatAmount(job.settledAmount),
+    currency: job.currency,
+  };
+}
+
+function presentCancel(job: JobRecord): BatchJob['cancel'] {
+  if (job.cancelRequestedAt === null) return null;
+  return {
+    requested_at: job.cancelRequestedAt.toISOString(),
+    by: job.cancelRequestedBy,
+    reason: job.cancelReason,
+    outcome: CANCEL_OUTCOMES.find((outcome) => outcome === job.cancelOutcome) ?? null,
+  };
+}
+
+const CANCEL_OUTCOMES = ['effective', 'partial', 'too_late'] as const;
+
+function isJobError(error: unknown): error is { code: string; message: string } {
+  return typeof error === 'object' && error !== null && 'code' in error && 'message' in error;
+}

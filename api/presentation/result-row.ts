@@ -1,0 +1,93 @@
+import type { ItemRecord, SettledItem } from '../../db/result-rows.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { Usage } from '../../domain/usage.ts';
+
+export interface ResultView {
+  readonly currency: string;
+  /** Whether the tenant's policy shows it the provider's own words. */
+  readonly exposesProviderErrors: boolean;
+}
+
+/**
+ * A settled item as one line of JSON. The reply is passed through as text: reading and writing it again would reorder
+ * its keys and change numbers that a double cannot hold.
+ */
+export function resultRowJson(item: SettledItem, view: ResultView): string {
+  return (
+    `{"item_id":${JSON.stringify(item.itemId)},"custom_id":${JSON.stringify(item.customId)},"status":"${item.status}",` +
+    `"result":${onOneLine(item.body)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
+    `"cost":"${formatAmount(item.amount)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
+    `"request_hash":"${hash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
+    `"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
+    `"attempts":${item.attempts},"settled_at":"${item.settledAt.toISOString()}"}`
+  );
+}
+
+/** An item in any state as JSON: a result row with `created_at`, null where nothing is known yet. */
+export function itemDetailJson(item: ItemRecord, view: ResultView): string {
+  const createdAt = `,"created_at":"${item.createdAt.toISOString()}"}`;
+  if ('settledAt' in item) return resultRowJson(item, view).slice(0, -1) + createdAt;
+  const open = {
+    item_id: item.itemId,
+    custom_id: item.customId,
+    status: item.status,
+    result: null,
+    error: null,
+    usage: null,
+    cost: null,
+    currency: view.currency,
+    model: null,
+    request_hash: hash(item.requestHash),
+    response_hash: null,
+    retry_of_item_id: item.retryOfItemId,
+    retried_by_item_id: item.retriedByItemId,
+    attempts: item.attempts,
+    settled_at: null,
+  };
+  return JSON.stringify(open).slice(0, -1) + createdAt;
+}
+
+/** JSON keeps line breaks only between tokens, where a space says the same. */
+function onOneLine(json: string | null): string {
+  return json === null ? 'null' : json.replaceAll(/[\r\n]+/g, ' ');
+}
+
+function errorJson({ failure, nativeError }: SettledItem, { exposesProviderErrors }: ResultView): string {
+  if (failure === null) return 'null';
+  const error = JSON.stringify(failure);
+  if (!exposesProviderErrors || nativeError === null) return error;
+  return `${error.slice(0, -1)},"provider":${isJson(nativeError) ? onOneLine(nativeError) : JSON.stringify(nativeError)}}`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Items that never ran were answered by no model. */
+function modelJson({ model }: SettledItem): string {
+  return model === '' ? 'null' : JSON.stringify(model);
+}
+
+function responseHashJson({ responseHash }: SettledItem): string {
+  return responseHash === null ? 'null' : `"${hash(responseHash)}"`;
+}
+
+function hash(sha256: Buffer): string {
+  return `sha256:${sha256.toString('hex')}`;
+}
+
+function presentUsage(usage: Usage) {
+  return {
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    output_tokens: usage.outputTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    estimated: usage.estimated,
+  };
+}

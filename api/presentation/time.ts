@@ -1,0 +1,3 @@
+export function presentTime(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
+}

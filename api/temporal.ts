@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { batchJobWorkflowId, providerBatchWorkflowId } from '../workflows/ids.ts';
+import {
+  admitUpdate,
+  type BatchJobInput,
+  batchJobStateQuery,
+  cancelSignal,
+  pollNowSignal,
+} from '../workflows/messages.ts';
+import { searchAttributes } from '../workflows/search-attributes.ts';
+import { WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
+import { within } from './deadline.ts';
+import type { JobWorkflows, SignalOutcome, SubmitOutcome, SubmittedJob } from './job-workflows.ts';
+
+/** A hand-over is given at least this long, however short the caller's own patience. */
+const MIN_HANDOVER_MS = 3_000;
+const PROBE_MS = 1_000;
+const SIGNAL_MS = 3_000;
+const QUERY_MS = 2_000;
+const MAX_FAIRNESS_KEY_BYTES = 64;
+
+/** Over a client whose connection may be lazy: nothing is sent before the first call. */
+export function createJobWorkflows(client: Client): JobWorkflows {
+  return {
+    submit: (job, waitMs) => submit(client, job, waitMs),
+    signalCancel: (jobId, { reason, by }) => {
+      const request = { by, ...(reason !== null && { reason }) };
+      return signal(client, batchJobWorkflowId(jobId), (handle) => handle.signal(cancelSignal, request));
+    },
+    pollNow: async (jobId, shards) => {
+      const outcomes = await Promise.all(
+        shards.map((shard) =>
+          signal(client, providerBatchWorkflowId(jobId, shard), (handle) => handle.signal(pollNowSignal)),
+        ),
+      );
+      if (outcomes.includes('signalled')) return 'signalled';
+      return outcomes.includes('unreachable') ? 'unreachable' : 'not_running';
+    },
+    queryState: async (jobId) => {
+      const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
+      const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
+      return within(answer, QUERY_MS, null);
+    },
+    isReachable: async () => {
+      const health = bounded(client, PROBE_MS, () => client.connection.workflowService.getSystemInfo({}));
+      return within(
+        health.then(() => true).catch(() => false),
+        PROBE_MS,
+        false,
+      );
+    },
+  };
+}
+
+/**
+ * One Update-with-Start: starts the job's workflow, or finds it running, and awaits the verdict of this submission. A
+ * resubmit after a refusal meets a closed workflow, so its id may be used again.
+ */
+async function submit(client: Client, job: SubmittedJob, waitMs: number): Promise<SubmitOutcome> {
+  const operation = bounded(client, Math.max(waitMs, MIN_HANDOVER_MS), () =>
+    client.workflow.executeUpdateWithStart(admitUpdate, {
+      updateId: `admit-${job.submissionNo}`,
+      startWorkflowOperation: startOperation(job),
+    }),
+  );
+  const outcome = operation.then(
+    ({ verdict }): SubmitOutcome => ({ kind: 'verdict', verdict }),
+    (error: unknown): Promise<SubmitOutcome> => explainFailure(client, job, error),
+  );
+  const early = await within(outcome, waitMs, null);
+  if (early !== null) return early;
+  return (await isRunning(client, job.jobId)) === true ? { kind: 'pending' } : outcome;
+}
+
+function startOperation(job: SubmittedJob) {
+  const input: BatchJobInput = { v: 1, jobId: job.jobId, submissionNo: job.submissionNo };
+  return new WithStartWorkflowOperation('batchJob', {
+    workflowId: batchJobWorkflowId(job.jobId),
+    taskQueue: WORKFLOW_QUEUE,
+    args: [input],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: `${job.tenantId} · ${job.itemCount} items · ${job.model}`,
+    typedSearchAttributes: [
+      { key: searchAttributes.tenant, value: job.tenantId },
+      ...(job.customerId === null ? [] : [{ key: searchAttributes.customer, value: job.customerId }]),
+      { key: searchAttributes.model, value: job.model },
+      { key: searchAttributes.status, value: 'validating' },
+    ],
+    priority: { fairnessKey: fairnessKey(job.tenantId) },
+  });
+}
+
+/**
+ * A call that could not be made, or ran out of time, may have started the workflow all the same: only Temporal knows. An
+ * error of another kind came from Temporal, so the hand-over reached it.
+ */
+async function explainFailure(client: Client, job: SubmittedJob, error: unknown): Promise<SubmitOutcome> {
+  if (!isUnanswered(error)) return { kind: 'pending' };
+  const running = await isRunning(client, job.jobId);
+  return running === true ? { kind: 'pending' } : { kind: 'unreachable' };
+}
+
+/** gRPC CANCELLED, UNKNOWN, DEADLINE_EXCEEDED and UNAVAILABLE (gRPC documentation, status codes). */
+const UNANSWERED_CODES: readonly number[] = [1, 2, 4, 14];
+
+function isUnanswered(error: unknown): boolean {
+  const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
+  if (isGrpcServiceError(cause)) return UNANSWERED_CODES.includes(cause.code);
+  return error instanceof ServiceError;
+}
+
+/** Null when Temporal does not answer. */
+async function isRunning(client: Client, jobId: string): Promise<boolean | null> {
+  const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
+  const answer = bounded(client, PROBE_MS, () => handle.describe()).then(
+    ({ status }) => status.name === 'RUNNING',
+    (error: unknown) => (error instanceof WorkflowNotFoundError ? false : null),
+  );
+  return within(answer, PROBE_MS, null);
+}
+
+type Handle = ReturnType<Client['workflow']['getHandle']>;
+
+async function signal(
+  client: Client,
+  workflowId: string,
+  send: (handle: Handle) => Promise<void>,
+): Promise<SignalOutcome> {
+  const sent = bounded(client, SIGNAL_MS, () => send(client.workflow.getHandle(workflowId))).then(
+    (): SignalOutcome => 'signalled',
+    (error: unknown): SignalOutcome => (error instanceof WorkflowNotFoundError ? 'not_running' : 'unreachable'),
+  );
+  return within(sent, SIGNAL_MS, 'unreachable');
+}
+
+function bounded<Result>(client: Client, limitMs: number, call: () => Promise<Result>): Promise<Result> {
+  return client.connection.withDeadline(Date.now() + limitMs, call);
+}
+
+/** A tenant's own id may be longer than Temporal takes. */
+function fairnessKey(tenantId: string): string {
+  if (Buffer.byteLength(tenantId) <= MAX_FAIRNESS_KEY_BYTES) return tenantId;
+  return createHash('sha256').update(tenantId).digest('hex');
+}

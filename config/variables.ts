@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+const MAX_DELAY_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A message completes the sentence "<variable> must be …". */
+function text(what: string) {
+  return z.string({ error: what }).min(1, what);
+}
+
+function wholeNumber(min: number, max: number) {
+  const what = `a whole number from ${min} to ${max}`;
+  return z
+    .string({ error: what })
+    .regex(/^\d{1,16}$/, what)
+    .transform(Number)
+    .pipe(z.number().min(min, what).max(max, what));
+}
+
+function url(protocols: readonly string[]) {
+  const what = `a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+  return text(what).refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ''), what);
+}
+
+const http = url(['http:', 'https:']);
+const delayMs = wholeNumber(1, MAX_DELAY_MS);
+const port = wholeNumber(0, 65_535);
+
+/** Every variable that the gateway itself reads. Each is told of in `.env.example`. Milliseconds end in _MS. */
+export const VARIABLES = {
+  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  BATCHGATE_DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(10),
+
+  BATCHGATE_HOST: text('a host name or address').default('127.0.0.1'),
+  BATCHGATE_PORT: port.default(8080),
+  BATCHGATE_TEMPORAL_UI_URL: http.optional(),
+  BATCHGATE_WORKER_HEALTH_PORT: port.default(8081),
+  BATCHGATE_WORKER_QUEUES: text('a list of task queues, parted by commas')
+    .transform((list) =>
+      list
+        .split(',')
+        .map((queue) => queue.trim())
+        .filter((queue) => queue !== ''),
+    )
+    .optional(),
+  BATCHGATE_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
+      error: 'one of trace, debug, info, warn, error, silent',
+    })
+    .default('info'),
+
+  OPENAI_API_KEY: text('an API key').optional(),
+  OPENAI_BASE_URL: http.optional(),
+
+  BATCHGATE_POLL_MIN_MS: delayMs.default(15_000),
+  BATCHGATE_POLL_MAX_MS: delayMs.default(300_000),
+  BATCHGATE_CREATE_DEADLINE_MS: delayMs.default(60_000),
+  BATCHGATE_LISTING_LAG_MS: wholeNumber(0, MAX_DELAY_MS).default(15_000),
+  BATCHGATE_RESULT_GRACE_MS: wholeNumber(0, MAX_DELAY_MS).default(30_000),
+  BATCHGATE_PROVIDER_LOST_AFTER_MS: delayMs.default(3_600_000),
+  BATCHGATE_CAPACITY_RETRY_MS: delayMs.default(60_000),
+  BATCHGATE_CREDENTIAL_WAIT_MS: delayMs.default(86_400_000),
+  BATCHGATE_CONTINUE_AS_NEW_EVENTS: wholeNumber(1, 50_000).optional(),
+
+  BATCHGATE_ARTIFACTS_DIR: text('a folder').default('.batchgate/artifacts'),
+  BATCHGATE_SPOOL_DIR: text('a folder').default('.batchgate/spool'),
+  BATCHGATE_SPOOL_MAX_BYTES: wholeNumber(MIB, Number.MAX_SAFE_INTEGER).default(10 * GIB),
+
+  BATCHGATE_MAX_LINE_BYTES: wholeNumber(1024, 256 * MIB).default(8 * MIB),
+  BATCHGATE_MAX_JSON_BODY_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
+  BATCHGATE_MAX_ITEMS_PER_JOB: wholeNumber(1, 50_000_000).default(5_000_000),
+} as const;
+
+/** Read by Temporal's own client configuration, as its CLI reads them; here only so that `.env.example` tells of them. */
+export const TEMPORAL_VARIABLES = [
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_API_KEY',
+  'TEMPORAL_TLS',
+  'TEMPORAL_TLS_CLIENT_CERT_PATH',
+  'TEMPORAL_TLS_CLIENT_KEY_PATH',
+  'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+  'TEMPORAL_TLS_SERVER_NAME',
+] as const;

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { FAILURE_CLASSES } from '../domain/failure.ts';
+import { JOB_STATES } from '../domain/job-state.ts';
+import { ENDPOINTS } from '../domain/provider.ts';
+import { Refusal } from './error.ts';
+import { Currency, Money } from './money.ts';
+import { isStorable } from './metadata.ts';
+import { NextCursor, PageQuery } from './pagination.ts';
+import { plainText, Timestamp, TimestampInput } from './text.ts';
+
+export const JobId = z.string().meta({ description: 'A job id.', example: 'job_01j7zb8k3te9aabfm0z0e2d3k4' });
+
+export const JobStatus = z.enum(JOB_STATES).meta({ id: 'BatchJobStatus' });
+
+const Counts = z
+  .object({
+    total: z.int(),
+    submitted: z.int().meta({ description: 'Items locked at submit; 0 in a draft.' }),
+    completed: z.int(),
+    failed: z.int(),
+    expired: z.int(),
+    cancelled: z.int(),
+    retries: z.int(),
+  })
+  .meta({ description: 'From the states of the job’s own items, never from a provider’s counts.' });
+
+const Cost = z.object({
+  estimated: Money.nullable(),
+  reserved: Money.meta({ description: 'Held at submit; constant from then on.' }),
+  held: Money.meta({ description: 'Still held.' }),
+  settled: Money.meta({ description: 'Charged so far.' }),
+  currency: Currency,
+});
+
+const Progress = z
+  .object({ completed: z.int().nullable(), failed: z.int().nullable(), as_of: Timestamp })
+  .meta({ description: 'The provider’s word: a hint, never counts and never money.' });
+
+const Cancel = z.object({
+  requested_at: Timestamp,
+  by: z.string().nullable(),
+  reason: z.string().nullable(),
+  outcome: z.enum(['effective', 'partial', 'too_late']).nullable(),
+});
+
+const JobWarning = z.looseObject({ code: z.string(), message: z.string() }).meta({ id: 'BatchJobWarning' });
+
+export const BatchJob = z
+  .object({
+    job_id: JobId,
+    name: z.string().nullable(),
+    tenant_id: z.string(),
+    project_id: z.string().nullable(),
+    customer_id: z.string().nullable(),
+    endpoint: z.enum(ENDPOINTS),
+    model: z.string(),
+    status: JobStatus,
+    waiting: z
+      .object({ reason: z.string(), since: Timestamp })
+      .nullable()
+      .meta({ description: 'Why nothing moves: capacity, credential, trouble at the provider.' }),
+    counts: Counts,
+    failures: z
+      .partialRecord(z.enum(FAILURE_CLASSES), z.int())
+      .meta({ description: 'Items that did not complete, by class.' }),
+    progress: Progress.nullable(),
+    estimated_completion_at: Timestamp.nullable(),
+    cost: Cost,
+    created_at: Timestamp,
+    submitted_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable(),
+    expires_at: Timestamp.nullable(),
+    retrieval_deadline: Timestamp.nullable(),
+    content_deleted_at: Timestamp.nullable(),
+    cancel: Cancel.nullable(),
+    error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
+    refusal: Refusal.nullable().meta({ description: 'Why the last submit of this draft was refused.' }),
+    warnings: z.array(JobWarning),
+    unmatched_lines: z.int().meta({ description: 'Result lines that belong to no item; never charged.' }),
+    metadata: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'BatchJob' });
+export type BatchJob = z.infer<typeof BatchJob>;
+
+export const BatchJobList = z.object({ data: z.array(BatchJob), next_cursor: NextCursor }).meta({ id: 'BatchJobList' });
+
+const METADATA_FILTER = /^metadata\[(.+)\]$/s;
+
+/** Query of a list of jobs; `metadata[key]=value` may be given any number of times. */
+export const ListJobsQuery = z
+  .looseObject({
+    ...PageQuery,
+    status: z.enum(JOB_STATES).optional(),
+    customer_id: plainText(200).optional(),
+    project_id: plainText(200).optional(),
+    api_key_id: plainText(200).optional(),
+    model: plainText(200).optional(),
+    created_after: TimestampInput.optional().meta({ description: 'Created at or after this time.' }),
+    created_before: TimestampInput.optional().meta({ description: 'Created before this time.' }),
+  })
+  .superRefine((query, context) => {
+    for (const [name, value] of Object.entries(query)) {
+      if (Object.hasOwn(ListJobsQuery.shape, name)) continue;
+      if (!METADATA_FILTER.test(name)) context.addIssue({ code: 'unrecognized_keys', keys: [name], input: query });
+      else if (!isStorable(name) || typeof value !== 'string' || !isStorable(value)) {
+        context.addIssue({ code: 'custom', path: [name], message: 'must be given once, as well-formed text without NUL' });
+      }
+    }
+  });
+export type ListJobsQuery = z.infer<typeof ListJobsQuery>;

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { PROVIDERS } from '../domain/provider.ts';
+import { SHARD_STATES } from '../domain/shard-state.ts';
+import { BatchJob } from './job.ts';
+import { Timestamp } from './text.ts';
+
+const ProviderBatch = z
+  .object({
+    attempt: z.int(),
+    attempt_token: z.string(),
+    provider: z.enum(PROVIDERS),
+    endpoint: z.string(),
+    region: z.string().nullable(),
+    credential_id: z.string(),
+    item_count: z.int(),
+    provider_batch_id: z.string().nullable(),
+    input_file_id: z.string().nullable(),
+    output_file_id: z.string().nullable(),
+    error_file_id: z.string().nullable(),
+    operation_name: z.string().nullable(),
+    native_status: z.string().nullable(),
+    native_request_counts: z.unknown(),
+    native_errors: z.unknown().meta({ description: 'What the provider’s own validation of the batch said.' }),
+    raw_error_pointer: z.string().nullable(),
+    create_outcome: z.enum(['accepted', 'refused', 'not_found']).nullable(),
+    create_started_at: Timestamp.nullable(),
+    create_deadline: Timestamp.nullable(),
+    accepted_at: Timestamp.nullable(),
+    expires_at: Timestamp.nullable(),
+    ended_at: Timestamp.nullable(),
+    batch_end: z.string().nullable(),
+    last_polled_at: Timestamp.nullable(),
+    poll_count: z.int(),
+  })
+  .meta({
+    id: 'ProviderBatch',
+    description: 'One attempt to have a provider run a shard, in the provider’s own words.',
+  });
+
+const Shard = z
+  .object({
+    shard: z.int(),
+    state: z.enum(SHARD_STATES),
+    attempt: z.int(),
+    provider: z.enum(PROVIDERS),
+    provider_model: z.string(),
+    requested_model: z.string(),
+    first_item_no: z.int(),
+    last_item_no: z.int(),
+    item_count: z.int(),
+    byte_count: z.string(),
+    waiting: z.object({ reason: z.string(), since: Timestamp.nullable() }).nullable(),
+    next_poll_at: Timestamp.nullable(),
+    settled_at: Timestamp.nullable(),
+    batches: z.array(ProviderBatch),
+  })
+  .meta({ id: 'Shard' });
+
+const UnmatchedLine = z
+  .object({
+    shard: z.int(),
+    attempt: z.int(),
+    file: z.int(),
+    line: z.int(),
+    reason: z.string(),
+    provider_item_id: z.string().nullable(),
+    raw_base64: z.string().meta({ description: 'The first bytes of the line, base64.' }),
+    raw_bytes: z.int().meta({ description: 'How long the line is.' }),
+  })
+  .meta({ id: 'UnmatchedLine' });
+
+const Workflow = z
+  .object({
+    workflow_id: z.string(),
+    url: z.string().nullable().meta({ description: 'The workflow in the Temporal Web UI.' }),
+    state_source: z.enum(['workflow', 'rows']).meta({
+      description: 'Whether the workflow itself answered, or it did not in time and the rows stand in for it.',
+    }),
+    state: z.unknown(),
+  })
+  .meta({ id: 'WorkflowView' });
+
+export const OperatorJob = z
+  .object({
+    job: BatchJob,
+    api_key_id: z.string(),
+    submission_no: z.int(),
+    admitted_at: Timestamp.nullable(),
+    manifest_no: z.int(),
+    resolved_provider: z.string().nullable(),
+    resolved_provider_model: z.string().nullable(),
+    price_book_version: z.string().nullable(),
+    workflow: Workflow,
+    shards: z.array(Shard),
+    unmatched: z.object({ count: z.int(), lines: z.array(UnmatchedLine) }).meta({
+      description: 'Result lines that belong to no item of their batch: the count, and the first hundred.',
+    }),
+  })
+  .meta({ id: 'OperatorJob' });
+
+const LedgerDifference = z.looseObject({}).meta({ id: 'LedgerDifference' });
+
+export const LedgerVerification = z
+  .object({ ok: z.boolean(), differences: z.array(LedgerDifference) })
+  .catchall(z.unknown())
+  .meta({ id: 'LedgerVerification' });
+
+export const PollNowAccepted = z.object({ job_id: z.string(), signalled: z.boolean() }).meta({ id: 'PollNowAccepted' });
+
+export const LedgerVerifyQuery = z.strictObject({ job_id: z.string().min(1).max(200).optional() });

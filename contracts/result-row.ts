@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { FAILURE_CLASSES } from '../domain/failure.ts';
+import { ITEM_STATES } from '../domain/item-state.ts';
+import { Currency, Money } from './money.ts';
+import { NextCursor, PageQuery } from './pagination.ts';
+import { Timestamp } from './text.ts';
+
+const ITEM_END_STATES = ['completed', 'failed', 'expired', 'cancelled'] as const;
+
+const Hash = z
+  .string()
+  .meta({ description: 'SHA-256 as `sha256:` and 64 hex digits.', example: `sha256:${'9f'.repeat(32)}` });
+
+const Tokens = z.int().meta({ description: 'Tokens.' });
+
+export const ItemUsage = z
+  .object({
+    input_tokens: Tokens,
+    cached_input_tokens: Tokens,
+    cache_write_tokens: Tokens,
+    output_tokens: Tokens,
+    reasoning_tokens: Tokens,
+    estimated: z.boolean().meta({ description: 'True where a count is not the provider’s own.' }),
+  })
+  .meta({ id: 'ItemUsage', description: 'Input includes cached and cache-write tokens; output includes reasoning.' });
+
+const ItemError = z.object({
+  class: z.enum(FAILURE_CLASSES),
+  code: z.string(),
+  message: z.string(),
+  provider: z
+    .unknown()
+    .optional()
+    .meta({ description: 'The provider’s own error, only where the tenant’s policy exposes it.' }),
+});
+
+const ROW = {
+  item_id: z.string(),
+  custom_id: z.string(),
+  result: z.unknown().meta({
+    description:
+      'The reply. For `chat.completions` a completion in OpenAI’s shape whatever ran it; native endpoints keep the native ' +
+      'body. Null when there is none.',
+  }),
+  error: ItemError.nullable(),
+  model: z.string().nullable(),
+  request_hash: Hash,
+  response_hash: Hash.nullable(),
+  retry_of_item_id: z.string().nullable(),
+  retried_by_item_id: z.string().nullable(),
+  attempts: z.int().meta({ description: 'How many provider batches the item was part of.' }),
+  currency: Currency,
+};
+
+/** A settled item. */
+export const ResultRow = z
+  .object({
+    ...ROW,
+    status: z.enum(ITEM_END_STATES),
+    usage: ItemUsage,
+    cost: Money,
+    settled_at: Timestamp,
+  })
+  .meta({ id: 'ResultRow' });
+
+/** An item in any state; what is not known before settlement is null. */
+export const ItemDetail = z
+  .object({
+    ...ROW,
+    status: z.enum(ITEM_STATES),
+    usage: ItemUsage.nullable(),
+    cost: Money.nullable(),
+    settled_at: Timestamp.nullable(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'ItemDetail' });
+
+export const ResultPage = z.object({ data: z.array(ResultRow), next_cursor: NextCursor }).meta({
+  id: 'ResultPage',
+  description:
+    'Settled items in the order of settlement. While the job is open `next_cursor` is never null, so the same cursor follows ' +
+    'the job: a page may then be empty.',
+});
+
+export const ResultLines = z.string().meta({ description: 'One result row as a JSON object on each line.' });
+
+export const ResultQuery = z.strictObject({
+  ...PageQuery,
+  status: z.enum(ITEM_END_STATES).optional(),
+  custom_id: z.string().min(1).max(2048).optional(),
+});
+export type ResultQuery = z.infer<typeof ResultQuery>;
+
+export const ItemQuery = z.strictObject({ custom_id: z.string().min(1).max(2048) });

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import { insertEvent } from './events.ts';
+import type { JobRow } from './job-rows.ts';
+
+/**
+ * Records that a cancel of an open job was requested; the first request wins. The job's row must be locked. True if
+ * this one was the first.
+ */
+export async function recordJobCancel(
+  client: pg.PoolClient,
+  job: JobRow,
+  request: { by: string; reason: string | null; now: Date },
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE batch_jobs SET cancel_requested_at = $2, cancel_requested_by = $3, cancel_reason = $4, state = 'cancel_requested'
+     WHERE job_id = $1 AND cancel_requested_at IS NULL`,
+    [job.key.uuid, request.now, request.by, request.reason],
+  );
+  if (rowCount !== 1) return false;
+  await client.query(
+    `INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
+     VALUES ($1, $2, 0, 'batch.cancel_requested', $3, 0, $4, 'cancel') ON CONFLICT DO NOTHING`,
+    [job.key.bucket, job.key.uuid, job.submissionNo, request.by],
+  );
+  await insertEvent(client, {
+    tenantId: job.tenantId,
+    jobId: job.jobId,
+    type: 'batch_job.cancel_requested',
+    data: { job_id: job.jobId, status: 'cancel_requested' },
+  });
+  return true;
+}
+
+/** Ends a job that was cancelled before anything was held or sent. The job's row must be locked. */
+export async function recordJobCancelled(client: pg.PoolClient, job: JobRow, now: Date): Promise<void> {
+  await client.query(
+    `UPDATE batch_jobs SET state = 'cancelled', completed_at = $2, cancel_outcome = 'effective' WHERE job_id = $1`,
+    [job.key.uuid, now],
+  );
+  await insertEvent(client, {
+    tenantId: job.tenantId,
+    jobId: job.jobId,
+    type: 'batch_job.cancelled',
+    data: { job_id: job.jobId, status: 'cancelled' },
+  });
+}

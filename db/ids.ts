@@ -1,0 +1,36 @@
+import { TypeID, typeid } from 'typeid-js';
+
+/** The public prefix of each kind of id. Job and item ids are stored as uuid, all others as this text. */
+const PREFIX_OF = {
+  job: 'job',
+  item: 'item',
+  task: 'task',
+  doc: 'doc',
+  key: 'key',
+  budget: 'bud',
+  event: 'evt',
+  request: 'req',
+  tenant: 'tenant',
+} as const;
+export type IdKind = keyof typeof PREFIX_OF;
+
+/** 128 bits in 26 characters of base 32: the first holds only three bits. */
+const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** A new TypeID (`job_01j7…`), ordered by time of creation. */
+export function newId(kind: IdKind): string {
+  return typeid(PREFIX_OF[kind]).toString();
+}
+
+/** The uuid of a public id; null when it is malformed or of another kind, which to a caller is an unknown id. */
+export function toUuid(kind: IdKind, id: string): string | null {
+  const prefix = PREFIX_OF[kind];
+  if (!id.startsWith(`${prefix}_`)) return null;
+  const suffix = id.slice(prefix.length + 1);
+  return SUFFIX.test(suffix) ? typeid(prefix, suffix).toUUID() : null;
+}
+
+/** The public id of a uuid as Postgres prints it. */
+export function fromUuid(kind: IdKind, uuid: string): string {
+  return TypeID.fromUUID(PREFIX_OF[kind], uuid).toString();
+}

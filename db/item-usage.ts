@@ -1,0 +1,70 @@
+import type pg from 'pg';
+import { type ItemState, itemStateFromCode } from '../domain/item-state.ts';
+import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { Usage } from '../domain/usage.ts';
+import { fromUuid } from './ids.ts';
+import type { JobRecord } from './job-view.ts';
+
+export interface ItemUsageRecord {
+  readonly seq: number;
+  readonly itemId: string;
+  readonly customId: string;
+  readonly status: ItemState;
+  readonly provider: string | null;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly amount: Amount;
+  readonly settledAt: Date;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly item_id: string;
+  readonly custom_id: string;
+  readonly state: number;
+  readonly provider: string | null;
+  readonly model: string;
+  readonly input_tokens: string;
+  readonly cached_input_tokens: string;
+  readonly cache_write_tokens: string;
+  readonly output_tokens: string;
+  readonly reasoning_tokens: string;
+  readonly usage_estimated: boolean;
+  readonly amount: string;
+  readonly settled_at: Date;
+}
+
+/** What each settled item of a job used, in the order of settlement. */
+export async function listItemUsage(
+  db: Pick<pg.ClientBase, 'query'>,
+  job: Pick<JobRecord, 'uuid' | 'bucket'>,
+  page: { readonly afterSeq: number; readonly limit: number },
+): Promise<ItemUsageRecord[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT o.seq, i.item_id, i.custom_id, o.state, s.provider, o.model, o.input_tokens, o.cached_input_tokens,
+       o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount, o.settled_at
+     FROM item_outcomes o
+     JOIN batch_items i ON i.bucket = $1 AND i.job_id = $2 AND i.item_no = o.item_no
+     LEFT JOIN batch_shards s ON s.job_id = $2 AND s.shard = o.shard
+     WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 ORDER BY o.seq LIMIT $4`,
+    [job.bucket, job.uuid, page.afterSeq, page.limit],
+  );
+  return rows.map((row) => ({
+    seq: row.seq,
+    itemId: fromUuid('item', row.item_id),
+    customId: row.custom_id,
+    status: itemStateFromCode(row.state),
+    provider: row.provider,
+    model: row.model,
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      cachedInputTokens: Number(row.cached_input_tokens),
+      cacheWriteTokens: Number(row.cache_write_tokens),
+      outputTokens: Number(row.output_tokens),
+      reasoningTokens: Number(row.reasoning_tokens),
+      estimated: row.usage_estimated,
+    },
+    amount: parseNumeric(row.amount),
+    settledAt: row.settled_at,
+  }));
+}

@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import type { JobState } from '../domain/job-state.ts';
+import { toUuid } from './ids.ts';
+import { type JobScope, scopeCondition } from './job-scope.ts';
+
+export interface LockedJob {
+  readonly uuid: string;
+  readonly tenantId: string;
+  readonly state: JobState;
+  readonly wasSubmitted: boolean;
+}
+
+/**
+ * Locks the job's row until the transaction ends, before anything else about the job is read or written. Null for a job
+ * outside the scope. A lock not had in time is `job_busy`, by the transaction's option.
+ */
+export async function lockJobInScope(
+  client: pg.PoolClient,
+  scope: JobScope | null,
+  jobId: string,
+): Promise<LockedJob | null> {
+  const uuid = toUuid('job', jobId);
+  if (uuid === null) return null;
+  const condition = scopeCondition(scope, 'j', 2);
+  const { rows } = await client.query<Omit<LockedJob, 'uuid'>>(
+    `SELECT j.tenant_id AS "tenantId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
+     FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
+    [uuid, ...condition.values],
+  );
+  return rows[0] === undefined ? null : { uuid, ...rows[0] };
+}
+
+/** The one claim of a submission: a draft with items becomes `validating` under a new number. Null when it did not win. */
+export async function claimSubmission(client: pg.PoolClient, uuid: string, now: Date): Promise<number | null> {
+  const { rows } = await client.query<{ submission_no: number }>(
+    `UPDATE batch_jobs SET state = 'validating', submission_no = submission_no + 1, submitted_at = $2,
+       admitted_at = NULL, refusal = NULL, estimated_amount = NULL, reserved_amount = NULL
+     WHERE job_id = $1 AND state = 'draft' AND item_count > 0
+     RETURNING submission_no`,
+    [uuid, now],
+  );
+  return rows[0]?.submission_no ?? null;
+}
+
+/** Takes a submission back that no workflow has claimed. False: it was claimed, and may run. */
+export async function undoSubmission(client: pg.PoolClient, uuid: string, submissionNo: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE batch_jobs SET state = 'draft', submitted_at = NULL
+     WHERE job_id = $1 AND submission_no = $2 AND state = 'validating' AND admitted_at IS NULL
+       AND cancel_requested_at IS NULL`,
+    [uuid, submissionNo],
+  );
+  return rowCount === 1;
+}
+
+export interface CancelWish {
+  readonly at: Date;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/** A draft holds nothing and is cancelled at once. */
+export async function cancelDraft(client: pg.PoolClient, uuid: string, wish: CancelWish): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE batch_jobs SET state = 'cancelled', cancel_requested_at = $2, cancel_requested_by = $3, cancel_reason = $4,
+       cancel_outcome = 'effective', completed_at = $2, submitted_at = NULL
+     WHERE job_id = $1 AND state = 'draft'`,
+    [uuid, wish.at, wish.by, wish.reason],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import type { Database } from './client.ts';
+import { inTransaction } from './transaction.ts';
+
+/** Rows of a large job go in steps, so that no transaction lasts long and a broken-off deletion goes on where it was. */
+const STEP_ITEMS = 20_000;
+const DRAFT_STATEMENT_TIMEOUT_MS = 10 * 60_000;
+
+interface StoredJob {
+  readonly uuid: string;
+  readonly bucket: number;
+}
+
+/**
+ * A draft vanishes, but for ledger rows and events of refused submissions, which nothing removes. False when the job is no draft
+ * any more. A lock not had in time is `job_busy`.
+ */
+export async function deleteDraft(db: Database, job: StoredJob, lockTimeoutMs: number): Promise<boolean> {
+  return inTransaction(
+    db,
+    async (client) => {
+      const gone = await client.query("DELETE FROM batch_jobs WHERE job_id = $1 AND state = 'draft'", [job.uuid]);
+      if (gone.rowCount !== 1) return false;
+      for (const table of ['item_requests', 'batch_items']) {
+        await client.query(`DELETE FROM ${table} WHERE bucket = $1 AND job_id = $2`, [job.bucket, job.uuid]);
+      }
+      for (const table of ['job_item_groups', 'job_submissions', 'job_progress']) {
+        await client.query(`DELETE FROM ${table} WHERE job_id = $1`, [job.uuid]);
+      }
+      return true;
+    },
+    { lockTimeoutMs, statementTimeoutMs: DRAFT_STATEMENT_TIMEOUT_MS },
+  );
+}
+
+/** From now on the job's content cannot be read. False for a job that has not ended. Repeating it changes nothing. */
+export async function markContentDeleted(
+  db: Pick<pg.ClientBase, 'query'>,
+  job: StoredJob,
+  now: Date,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE batch_jobs SET content_deleted_at = coalesce(content_deleted_at, $2),
+       request_body_deleted_at = coalesce(request_body_deleted_at, $2), request_defaults = NULL
+     WHERE job_id = $1 AND state IN ('completed', 'completed_with_errors', 'expired', 'cancelled', 'failed')`,
+    [job.uuid, now],
+  );
+  return rowCount === 1;
+}
+
+/** Removes the requests, replies and raw lines of an ended job. Items, outcomes and ledger stay. */
+export async function deleteContent(db: Pick<pg.ClientBase, 'query'>, job: StoredJob): Promise<void> {
+  const { rows } = await db.query<{ last: number | null }>(
+    'SELECT max(item_no) AS last FROM batch_items WHERE bucket = $1 AND job_id = $2',
+    [job.bucket, job.uuid],
+  );
+  const last = rows[0]?.last ?? 0;
+  for (let first = 1; first <= last; first += STEP_ITEMS) {
+    for (const table of ['item_requests', 'item_results']) {
+      await db.query(`DELETE FROM ${table} WHERE bucket = $1 AND job_id = $2 AND item_no BETWEEN $3 AND $4`, [
+        job.bucket,
+        job.uuid,
+        first,
+        first + STEP_ITEMS - 1,
+      ]);
+    }
+  }
+  await db.query("UPDATE unmatched_lines SET raw = ''::bytea WHERE job_id = $1 AND raw <> ''::bytea", [job.uuid]);
+}

@@ -1,0 +1,91 @@
+import type pg from 'pg';
+import type { JobState } from '../domain/job-state.ts';
+import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { Endpoint, Provider } from '../domain/provider.ts';
+import { fromUuid, toUuid } from './ids.ts';
+
+type Queryable = Pick<pg.Pool, 'query'>;
+
+/** What finds a job's rows in every table. */
+export interface JobKey {
+  readonly uuid: string;
+  readonly bucket: number;
+}
+
+/** A job as the gateway's own code works with it. */
+export interface JobRow {
+  readonly key: JobKey;
+  /** The public id. */
+  readonly jobId: string;
+  readonly tenantId: string;
+  readonly projectId: string | null;
+  readonly customerId: string | null;
+  readonly apiKeyId: string;
+  readonly endpoint: Endpoint;
+  readonly requestedModel: string;
+  readonly resolvedProvider: Provider | null;
+  readonly resolvedProviderModel: string | null;
+  readonly state: JobState;
+  /** JSON text. */
+  readonly requestDefaults: string | null;
+  readonly maxItemsPerShard: number | null;
+  readonly maxCost: Amount | null;
+  readonly currency: string;
+  readonly submissionNo: number;
+  readonly admittedAt: Date | null;
+  readonly manifestNo: number;
+  readonly firstItemNo: number;
+  readonly itemCount: number;
+  readonly reservedAmount: Amount | null;
+  readonly cancelRequestedAt: Date | null;
+  readonly submittedAt: Date | null;
+}
+
+/** Throws for an id no job has. */
+export async function getJobRow(db: Queryable, jobId: string): Promise<JobRow> {
+  return readJobRow(db, jobId, '');
+}
+
+/** As `getJobRow`, with the row locked until the transaction ends: always the first lock of a transaction about a job. */
+export async function lockJobRow(client: pg.PoolClient, jobId: string): Promise<JobRow> {
+  return readJobRow(client, jobId, 'FOR NO KEY UPDATE');
+}
+
+async function readJobRow(db: Queryable, jobId: string, lock: '' | 'FOR NO KEY UPDATE'): Promise<JobRow> {
+  const { rows } = await db.query(`SELECT * FROM batch_jobs WHERE job_id = $1 ${lock}`, [toUuid('job', jobId)]);
+  if (rows[0] === undefined) throw new Error(`no job ${jobId}`);
+  return toJobRow(rows[0]);
+}
+
+function toJobRow(row: Record<string, unknown>): JobRow {
+  const get = <Value>(column: string): Value => row[column] as Value;
+  const amount = (column: string): Amount | null => {
+    const text = get<string | null>(column);
+    return text === null ? null : parseNumeric(text);
+  };
+  return {
+    key: { uuid: get('job_id'), bucket: get('bucket') },
+    jobId: fromUuid('job', get('job_id')),
+    tenantId: get('tenant_id'),
+    projectId: get('project_id'),
+    customerId: get('customer_id'),
+    apiKeyId: get('api_key_id'),
+    endpoint: get('endpoint'),
+    requestedModel: get('requested_model'),
+    resolvedProvider: get('resolved_provider'),
+    resolvedProviderModel: get('resolved_provider_model'),
+    state: get('state'),
+    requestDefaults: get('request_defaults'),
+    maxItemsPerShard: get<{ max_items_per_shard?: number }>('execution').max_items_per_shard ?? null,
+    maxCost: amount('max_cost'),
+    currency: get('currency'),
+    submissionNo: get('submission_no'),
+    admittedAt: get('admitted_at'),
+    manifestNo: get('manifest_no'),
+    firstItemNo: get('first_item_no'),
+    itemCount: get('item_count'),
+    reservedAmount: amount('reserved_amount'),
+    cancelRequestedAt: get('cancel_requested_at'),
+    submittedAt: get('submitted_at'),
+  };
+}

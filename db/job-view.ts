@@ -1,0 +1,201 @@
+import type { JobState } from '../domain/job-state.ts';
+import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { Endpoint } from '../domain/provider.ts';
+import { fromUuid } from './ids.ts';
+
+/** A job with the small rows about it, as the api shows it. `jobId` is the public id. */
+export interface JobRecord {
+  readonly jobId: string;
+  readonly uuid: string;
+  readonly bucket: number;
+  readonly tenantId: string;
+  readonly projectId: string | null;
+  readonly customerId: string | null;
+  readonly apiKeyId: string;
+  readonly name: string | null;
+  readonly endpoint: Endpoint;
+  readonly requestedModel: string;
+  readonly resolvedProvider: string | null;
+  readonly resolvedProviderModel: string | null;
+  readonly state: JobState;
+  readonly metadata: Record<string, string>;
+  readonly currency: string;
+  readonly submissionNo: number;
+  readonly admittedAt: Date | null;
+  readonly manifestNo: number;
+  readonly itemCount: number;
+  readonly estimatedAmount: Amount | null;
+  readonly reservedAmount: Amount | null;
+  /** Still held of the last submission. */
+  readonly heldAmount: Amount;
+  readonly settledAmount: Amount;
+  readonly priceBookVersion: string | null;
+  readonly waitingReason: string | null;
+  readonly waitingSince: Date | null;
+  readonly error: unknown;
+  readonly refusal: unknown;
+  readonly cancelRequestedAt: Date | null;
+  readonly cancelRequestedBy: string | null;
+  readonly cancelReason: string | null;
+  readonly cancelOutcome: string | null;
+  readonly createdAt: Date;
+  readonly submittedAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly retrievalDeadline: Date | null;
+  readonly contentDeletedAt: Date | null;
+  readonly completed: number;
+  readonly failed: number;
+  readonly expired: number;
+  readonly cancelled: number;
+  readonly retries: number;
+  /** Items that did not complete, by failure class or code. */
+  readonly failures: Record<string, number>;
+  readonly lastSeq: number;
+  readonly unmatchedLines: number;
+  readonly warnings: readonly unknown[];
+  readonly providerCompleted: number | null;
+  readonly providerFailed: number | null;
+  readonly progressAsOf: Date | null;
+  readonly estimatedCompletionAt: Date | null;
+}
+
+/** `batch_jobs` as `j` with what `toJobRecord` reads; a WHERE may follow. */
+export const SELECT_JOB = `
+  SELECT j.*, p.completed, p.failed, p.expired, p.cancelled, p.retries, p.failures, p.last_seq, p.unmatched_lines,
+    p.warnings, p.provider_completed, p.provider_failed, p.progress_as_of, p.estimated_completion_at,
+    p.settled_amount AS settled_so_far, h.held
+  FROM batch_jobs j
+  LEFT JOIN job_progress p ON p.job_id = j.job_id
+  LEFT JOIN LATERAL (
+    SELECT max(amount - drawn - coalesce(released, 0)) AS held FROM holds
+    WHERE holds.job_id = j.job_id AND holds.submission_no = j.submission_no
+  ) h ON true`;
+
+/** What pg gives for SELECT_JOB. */
+export interface JobViewRow {
+  readonly job_id: string;
+  readonly bucket: number;
+  readonly tenant_id: string;
+  readonly project_id: string | null;
+  readonly customer_id: string | null;
+  readonly api_key_id: string;
+  readonly name: string | null;
+  readonly endpoint: Endpoint;
+  readonly requested_model: string;
+  readonly resolved_provider: string | null;
+  readonly resolved_provider_model: string | null;
+  readonly state: JobState;
+  readonly metadata: Record<string, string>;
+  readonly currency: string;
+  readonly submission_no: number;
+  readonly admitted_at: Date | null;
+  readonly manifest_no: number;
+  readonly item_count: number;
+  readonly estimated_amount: string | null;
+  readonly reserved_amount: string | null;
+  readonly held: string | null;
+  readonly settled_so_far: string | null;
+  readonly price_book_version: string | null;
+  readonly waiting_reason: string | null;
+  readonly waiting_since: Date | null;
+  readonly error: unknown;
+  readonly refusal: unknown;
+  readonly cancel_requested_at: Date | null;
+  readonly cancel_requested_by: string | null;
+  readonly cancel_reason: string | null;
+  readonly cancel_outcome: string | null;
+  readonly created_at: Date;
+  readonly submitted_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly expires_at: Date | null;
+  readonly retrieval_deadline: Date | null;
+  readonly content_deleted_at: Date | null;
+  readonly completed: number | null;
+  readonly failed: number | null;
+  readonly expired: number | null;
+  readonly cancelled: number | null;
+  readonly retries: number | null;
+  readonly failures: Record<string, number> | null;
+  readonly last_seq: number | null;
+  readonly unmatched_lines: number | null;
+  readonly warnings: readonly unknown[] | null;
+  readonly provider_completed: number | null;
+  readonly provider_failed: number | null;
+  readonly progress_as_of: Date | null;
+  readonly estimated_completion_at: Date | null;
+}
+
+export function toJobRecord(row: JobViewRow): JobRecord {
+  return {
+    ...identityOf(row),
+    ...moneyOf(row),
+    ...progressOf(row),
+    waitingReason: row.waiting_reason,
+    waitingSince: row.waiting_since,
+    error: row.error,
+    refusal: row.refusal,
+    cancelRequestedAt: row.cancel_requested_at,
+    cancelRequestedBy: row.cancel_requested_by,
+    cancelReason: row.cancel_reason,
+    cancelOutcome: row.cancel_outcome,
+    createdAt: row.created_at,
+    submittedAt: row.submitted_at,
+    completedAt: row.completed_at,
+    expiresAt: row.expires_at,
+    retrievalDeadline: row.retrieval_deadline,
+    contentDeletedAt: row.content_deleted_at,
+  };
+}
+
+function identityOf(row: JobViewRow) {
+  return {
+    jobId: fromUuid('job', row.job_id),
+    uuid: row.job_id,
+    bucket: row.bucket,
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    customerId: row.customer_id,
+    apiKeyId: row.api_key_id,
+    name: row.name,
+    endpoint: row.endpoint,
+    requestedModel: row.requested_model,
+    resolvedProvider: row.resolved_provider,
+    resolvedProviderModel: row.resolved_provider_model,
+    state: row.state,
+    metadata: row.metadata,
+    submissionNo: row.submission_no,
+    admittedAt: row.admitted_at,
+    manifestNo: row.manifest_no,
+    itemCount: row.item_count,
+  };
+}
+
+function moneyOf(row: JobViewRow) {
+  return {
+    currency: row.currency,
+    estimatedAmount: row.estimated_amount === null ? null : parseNumeric(row.estimated_amount),
+    reservedAmount: row.reserved_amount === null ? null : parseNumeric(row.reserved_amount),
+    heldAmount: parseNumeric(row.held ?? '0'),
+    settledAmount: parseNumeric(row.settled_so_far ?? '0'),
+    priceBookVersion: row.price_book_version,
+  };
+}
+
+function progressOf(row: JobViewRow) {
+  return {
+    completed: row.completed ?? 0,
+    failed: row.failed ?? 0,
+    expired: row.expired ?? 0,
+    cancelled: row.cancelled ?? 0,
+    retries: row.retries ?? 0,
+    failures: row.failures ?? {},
+    lastSeq: row.last_seq ?? 0,
+    unmatchedLines: row.unmatched_lines ?? 0,
+    warnings: row.warnings ?? [],
+    providerCompleted: row.provider_completed,
+    providerFailed: row.provider_failed,
+    progressAsOf: row.progress_as_of,
+    estimatedCompletionAt: row.estimated_completion_at,
+  };
+}

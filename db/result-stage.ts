@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import { type Amount, formatNumeric } from '../domain/money.ts';
+import type { Usage } from '../domain/usage.ts';
+import type { Database } from './client.ts';
+import { COPY_NULL, copyText, copyTextOrNull } from './copy-text.ts';
+
+/** One decoded and priced line, ready to settle. Of several for one item the lowest rank counts, then file, then line. */
+export interface StagedLine {
+  readonly itemNo: number;
+  readonly rank: number;
+  readonly file: number;
+  readonly line: number;
+  readonly state: number;
+  readonly failureClass: string;
+  readonly errorCode: string;
+  readonly usage: Usage;
+  readonly amount: Amount;
+  readonly model: string;
+  /** SHA-256 of the body in hex. */
+  readonly responseHash: string | null;
+  readonly body: string | null;
+  readonly errorMessage: string | null;
+  readonly nativeError: string | null;
+}
+
+const COLUMNS = `attempt_no, item_no, rank, file, line, state, failure_class, error_code, input_tokens, cached_input_tokens,
+  cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash, body,
+  error_message, native_error`;
+
+/** Empties the stage of one attempt: before each reading, and after it has settled. */
+export async function clearStage(db: Database, attemptNo: string): Promise<void> {
+  await db.pool.query('DELETE FROM result_stage WHERE attempt_no = $1', [attemptNo]);
+}
+
+/** COPYs lines into the stage, on a connection of its own. */
+export async function stageLines(db: Database, attemptNo: string, lines: readonly StagedLine[]): Promise<void> {
+  if (lines.length === 0) return;
+  const text = lines.map((line) => toCopyRow(attemptNo, line)).join('');
+  const client = await db.pool.connect();
+  try {
+    await pipeline(
+      Readable.from([Buffer.from(text)]),
+      client.query(copyFrom(`COPY result_stage (${COLUMNS}) FROM STDIN`)),
+    );
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+function toCopyRow(attemptNo: string, line: StagedLine): string {
+  const { usage } = line;
+  const numbers = `${attemptNo}\t${line.itemNo}\t${line.rank}\t${line.file}\t${line.line}\t${line.state}`;
+  const failure = `${line.failureClass}\t${line.errorCode}`;
+  const input = `${usage.inputTokens}\t${usage.cachedInputTokens}\t${usage.cacheWriteTokens}\t${usage.longCacheWriteTokens ?? 0}`;
+  const output = `${usage.outputTokens}\t${usage.reasoningTokens}\t${usage.estimated ? 't' : 'f'}\t${formatNumeric(line.amount)}`;
+  const hash = line.responseHash === null ? COPY_NULL : `\\\\x${line.responseHash}`;
+  const content = `${copyTextOrNull(line.body)}\t${copyTextOrNull(line.errorMessage)}\t${copyTextOrNull(line.nativeError)}`;
+  return `${numbers}\t${failure}\t${input}\t${output}\t${copyText(line.model)}\t${hash}\t${content}\n`;
+}

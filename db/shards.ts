@@ -1,0 +1,181 @@
+import type pg from 'pg';
+import { deriveStatus, isTerminal, type JobState } from '../domain/job-state.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { ShardState } from '../domain/shard-state.ts';
+import type { Database } from './client.ts';
+import type { JobKey, JobRow } from './job-rows.ts';
+
+/** A range of item numbers of one model: what one provider batch carries. */
+export interface ShardRow {
+  readonly shard: number;
+  readonly firstItemNo: number;
+  readonly lastItemNo: number;
+  /** The model its items asked for themselves; empty where they follow the job's. */
+  readonly requestedModel: string;
+  readonly provider: Provider;
+  readonly providerModel: string;
+  readonly itemCount: number;
+  readonly state: ShardState;
+  readonly waitingReason: string | null;
+  readonly waitingSince: Date | null;
+}
+
+export interface PlannedShard extends Omit<ShardRow, 'shard' | 'state' | 'waitingReason' | 'waitingSince'> {
+  readonly byteCount: number;
+}
+
+type Queryable = Pick<pg.Pool, 'query'>;
+
+const COLUMNS = `shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, state,
+  waiting_reason, waiting_since`;
+
+export async function listShards(db: Queryable, job: JobKey): Promise<ShardRow[]> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM batch_shards WHERE job_id = $1 ORDER BY shard`, [job.uuid]);
+  return rows.map(toShardRow);
+}
+
+/** Throws for a shard the job does not have. */
+export async function getShard(db: Queryable, job: JobKey, shard: number): Promise<ShardRow> {
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM batch_shards WHERE job_id = $1 AND shard = $2`, [
+    job.uuid,
+    shard,
+  ]);
+  if (rows[0] === undefined) throw new Error(`no shard ${shard}`);
+  return toShardRow(rows[0]);
+}
+
+/**
+ * The longest range from `fromItemNo` on that keeps the limits, null when no item of the model is left. A single item
+ * is taken even if it is over them: admission has refused those that are.
+ */
+export async function cutShard(
+  db: Queryable,
+  job: JobRow,
+  cut: {
+    fromItemNo: number;
+    requestedModel: string;
+    maxItems: number;
+    maxBytes: number;
+    maxEmbeddingInputs: number | null;
+    extraBytesPerItem: number;
+  },
+): Promise<{ firstItemNo: number; lastItemNo: number; itemCount: number; byteCount: number } | null> {
+  const { rows } = await db.query<{ first: number | null; last: number; items: number; bytes: string }>(
+    `SELECT min(item_no) AS first, max(item_no) AS last, count(*)::int AS items, sum(bytes) AS bytes
+     FROM (
+       SELECT item_no, bytes, sum(bytes) OVER (ORDER BY item_no) AS running, sum(embedding_inputs) OVER (ORDER BY item_no) AS inputs,
+         row_number() OVER (ORDER BY item_no) AS position
+       FROM (
+         SELECT item_no, request_bytes::bigint + $6 AS bytes, embedding_inputs FROM batch_items
+         WHERE job_id = $1 AND bucket = $2 AND item_no >= $3 AND item_no < $4 AND coalesce(requested_model, '') = $5
+         ORDER BY item_no LIMIT $7
+       ) taken
+     ) summed
+     WHERE (running <= $8 AND ($9::bigint IS NULL OR inputs <= $9)) OR position = 1`,
+    [
+      job.key.uuid,
+      job.key.bucket,
+      cut.fromItemNo,
+      job.firstItemNo + job.itemCount,
+      cut.requestedModel,
+      cut.extraBytesPerItem,
+      cut.maxItems,
+      cut.maxBytes,
+      cut.maxEmbeddingInputs,
+    ],
+  );
+  const row = rows[0];
+  if (row === undefined || row.first === null) return null;
+  return { firstItemNo: row.first, lastItemNo: row.last, itemCount: row.items, byteCount: Number(row.bytes) };
+}
+
+export async function insertShards(client: pg.PoolClient, job: JobKey, shards: readonly PlannedShard[]): Promise<void> {
+  for (const [index, shard] of shards.entries()) {
+    await client.query(
+      `INSERT INTO batch_shards (job_id, shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, byte_count)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+      [
+        job.uuid,
+        index + 1,
+        shard.firstItemNo,
+        shard.lastItemNo,
+        shard.requestedModel,
+        shard.provider,
+        shard.providerModel,
+        shard.itemCount,
+        shard.byteCount,
+      ],
+    );
+  }
+}
+
+/**
+ * Moves a shard and, with it, the public state of its job and what the job waits for. The job's row must be locked.
+ * A settled shard stays settled. Without `waiting` the shard keeps what it waits for; null ends the wait.
+ */
+export async function moveShard(
+  client: pg.PoolClient,
+  job: JobRow,
+  shard: number,
+  move: { state: ShardState; waiting?: string | null; nextPollAt?: Date | null; now: Date },
+): Promise<void> {
+  const keep = move.waiting === undefined;
+  await client.query(
+    `UPDATE batch_shards SET
+       state = $3,
+       waiting_since = CASE WHEN $7 OR waiting_reason = $4 THEN waiting_since WHEN $4::text IS NULL THEN NULL ELSE $5 END,
+       waiting_reason = CASE WHEN $7 THEN waiting_reason ELSE $4 END,
+       next_poll_at = $6,
+       settled_at = CASE WHEN $3 = 'settled' THEN $5 END
+     WHERE job_id = $1 AND shard = $2 AND state <> 'settled'`,
+    [job.key.uuid, shard, move.state, move.waiting ?? null, move.now, move.nextPollAt ?? null, keep],
+  );
+  await refreshJobState(client, job);
+}
+
+/** Derives the job's public state from its shards. Ended jobs keep theirs. */
+export async function refreshJobState(client: pg.PoolClient, job: JobRow): Promise<JobState> {
+  if (isTerminal(job.state) || job.state === 'draft') return job.state;
+  const { rows } = await client.query<{ states: ShardState[]; reason: string | null; since: Date | null }>(
+    `SELECT coalesce(array_agg(state), '{}') AS states,
+       (array_agg(waiting_reason ORDER BY waiting_since) FILTER (WHERE waiting_reason IS NOT NULL))[1] AS reason,
+       min(waiting_since) FILTER (WHERE waiting_reason IS NOT NULL) AS since
+     FROM batch_shards WHERE job_id = $1`,
+    [job.key.uuid],
+  );
+  const { states = [], reason = null, since = null } = rows[0] ?? {};
+  const state = deriveStatus(states, job.cancelRequestedAt !== null);
+  await client.query(
+    `UPDATE batch_jobs SET state = $2, waiting_reason = $3, waiting_since = $4
+     WHERE job_id = $1 AND (state, waiting_reason, waiting_since) IS DISTINCT FROM ($2, $3, $4)`,
+    [job.key.uuid, state, reason, since],
+  );
+  return state;
+}
+
+/** Items of the shard that have no outcome yet. */
+export async function countOpenItems(db: Queryable | Database['pool'], job: JobKey, shard: ShardRow): Promise<number> {
+  const { rows } = await db.query<{ open: number }>(
+    `SELECT count(*)::int AS open FROM batch_items i
+     WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND coalesce(i.requested_model, '') = $5
+       AND NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`,
+    [job.uuid, job.bucket, shard.firstItemNo, shard.lastItemNo, shard.requestedModel],
+  );
+  return rows[0]?.open ?? 0;
+}
+
+function toShardRow(row: Record<string, unknown>): ShardRow {
+  const get = <Value>(column: string): Value => row[column] as Value;
+  return {
+    shard: get('shard'),
+    firstItemNo: get('first_item_no'),
+    lastItemNo: get('last_item_no'),
+    requestedModel: get('requested_model'),
+    provider: get('provider'),
+    providerModel: get('provider_model'),
+    itemCount: get('item_count'),
+    state: get('state'),
+    waitingReason: get('waiting_reason'),
+    waitingSince: get('waiting_since'),
+  };
+}

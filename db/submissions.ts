@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import type { Verdict } from '../domain/admission.ts';
+import type { ErrorCode, ErrorDetail } from '../domain/gateway-error.ts';
+import { formatAmount, formatNumeric } from '../domain/money.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { Quote } from '../domain/quote.ts';
+import type { JobKey, JobRow } from './job-rows.ts';
+
+type Queryable = Pick<pg.Pool, 'query'>;
+
+/** A refusal as stored: what the caller was or will be answered. Field names are the public ones. */
+export interface StoredRefusal {
+  readonly error: ErrorCode;
+  readonly message: string;
+  readonly field: string;
+  readonly details: readonly ErrorDetail[];
+  readonly details_count: number;
+}
+
+/** A quote as stored and shown: amounts are exact decimal strings. */
+export interface StoredQuote {
+  readonly items: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly estimated: string;
+  readonly margin: string;
+  readonly reserved: string;
+  readonly price_book_version: string;
+  readonly lines: readonly {
+    readonly provider: string;
+    readonly model: string;
+    readonly items: number;
+    readonly input_tokens: number;
+    readonly output_tokens: number;
+    readonly estimated: string;
+    readonly batch_price: string;
+    readonly note: string | null;
+  }[];
+  /** Which target each model asked for was given; the empty name is the job's own. */
+  readonly targets: readonly {
+    readonly requested_model: string;
+    readonly provider: Provider;
+    readonly model: string;
+  }[];
+}
+
+export interface Submission {
+  readonly accepted: boolean;
+  readonly refusal: StoredRefusal | null;
+  readonly quote: StoredQuote | null;
+}
+
+/** The verdict on one submission, null while there is none. */
+export async function findSubmission(db: Queryable, job: JobKey, submissionNo: number): Promise<Submission | null> {
+  const { rows } = await db.query<Submission>(
+    'SELECT accepted, refusal, quote FROM job_submissions WHERE job_id = $1 AND submission_no = $2',
+    [job.uuid, submissionNo],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores the acceptance and what it fixes on the job. In the transaction that reserves. */
+export async function recordAcceptance(
+  client: pg.PoolClient,
+  job: JobRow,
+  quote: Quote,
+  { target, targets }: Verdict,
+  now: Date,
+): Promise<void> {
+  await client.query('INSERT INTO job_progress (job_id) VALUES ($1) ON CONFLICT DO NOTHING', [job.key.uuid]);
+  await insertSubmission(client, job, { accepted: true, refusal: null, quote: toStoredQuote(quote, targets) });
+  await client.query(
+    `UPDATE batch_jobs SET state = 'queued', admitted_at = $2, refusal = NULL, resolved_provider = $3, resolved_provider_model = $4,
+       estimated_input_tokens = $5, estimated_output_tokens = $6, estimated_amount = $7, reserved_amount = $8, price_book_version = $9
+     WHERE job_id = $1`,
+    [
+      job.key.uuid,
+      now,
+      target?.provider,
+      target?.model,
+      quote.inputTokens,
+      quote.outputTokens,
+      formatNumeric(quote.amount),
+      formatNumeric(quote.reserved),
+      quote.priceBookVersion,
+    ],
+  );
+}
+
+/** Stores the refusal and makes the job an editable draft again. */
+export async function recordRefusal(client: pg.PoolClient, job: JobRow, refusal: StoredRefusal): Promise<void> {
+  await insertSubmission(client, job, { accepted: false, refusal, quote: null });
+  await client.query(`UPDATE batch_jobs SET state = 'draft', submitted_at = NULL, refusal = $2 WHERE job_id = $1`, [
+    job.key.uuid,
+    JSON.stringify(refusal),
+  ]);
+}
+
+async function insertSubmission(client: pg.PoolClient, job: JobRow, submission: Submission): Promise<void> {
+  await client.query(
+    'INSERT INTO job_submissions (job_id, submission_no, accepted, refusal, quote) VALUES ($1, $2, $3, $4, $5)',
+    [
+      job.key.uuid,
+      job.submissionNo,
+      submission.accepted,
+      submission.refusal === null ? null : JSON.stringify(submission.refusal),
+      submission.quote === null ? null : JSON.stringify(submission.quote),
+    ],
+  );
+}
+
+export function toStoredQuote(quote: Quote, targets: Verdict['targets']): StoredQuote {
+  return {
+    items: quote.items,
+    input_tokens: quote.inputTokens,
+    output_tokens: quote.outputTokens,
+    estimated: formatAmount(quote.amount),
+    margin: quote.margin,
+    reserved: formatAmount(quote.reserved),
+    price_book_version: quote.priceBookVersion,
+    lines: quote.lines.map((line) => ({
+      provider: line.provider,
+      model: line.model,
+      items: line.items,
+      input_tokens: line.inputTokens,
+      output_tokens: line.outputTokens,
+      estimated: formatAmount(line.amount),
+      batch_price: line.batchBasis,
+      note: line.note,
+    })),
+    targets: targets.map(({ requestedModel, target }) => ({ requested_model: requestedModel, ...target })),
+  };
+}

@@ -1,0 +1,117 @@
+import {
+  boolean,
+  checkedApart,
+  choices,
+  type FieldRules,
+  inspectFields,
+  integer,
+  list,
+  nonEmptyText,
+  number,
+  object,
+  positiveInteger,
+  text,
+  textList,
+} from './field-rules.ts';
+import type { Findings } from './findings.ts';
+import { inspectGeminiContent } from './inspect-gemini-content.ts';
+import { inspectTools } from './inspect-tools.ts';
+import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
+import { estimateJsonTokens } from './json-tokens.ts';
+import { FEATURE } from './request-features.ts';
+
+/** Gemini's request body (Gemini API reference, `GenerateContentRequest`); it reads snake case as well. */
+const RULES = withSnakeCase([
+  ['contents', checkedApart()],
+  ['systemInstruction', checkedApart()],
+  ['tools', checkedApart()],
+  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
+  ['stream', boolean(FEATURE.STREAM)],
+  ['toolConfig', toolConfig],
+  ['safetySettings', list()],
+  ['generationConfig', object()],
+  ['cachedContent', text(FEATURE.PROVIDER_STATE)],
+  ['labels', object()],
+]);
+
+const CONFIG_RULES = withSnakeCase([
+  ['temperature', number(0, 2, FEATURE.SAMPLING)],
+  ['topP', number(0, 1, FEATURE.SAMPLING)],
+  ['topK', number(0, 1_000_000, FEATURE.SAMPLING)],
+  ['candidateCount', choices()],
+  ['maxOutputTokens', positiveInteger()],
+  ['stopSequences', textList(FEATURE.STOP)],
+  ['responseMimeType', mimeType],
+  ['responseSchema', object(FEATURE.STRUCTURED_OUTPUT)],
+  ['responseJsonSchema', checkedStructure],
+  ['presencePenalty', number(-2, 2, FEATURE.PENALTIES)],
+  ['frequencyPenalty', number(-2, 2, FEATURE.PENALTIES)],
+  ['seed', integer(FEATURE.SEED)],
+  ['responseLogprobs', boolean(FEATURE.LOGPROBS)],
+  ['logprobs', number(0, 20, FEATURE.LOGPROBS)],
+  ['thinkingConfig', thinkingConfig],
+  ['responseModalities', modalities],
+  ['speechConfig', object(FEATURE.MEDIA_OUTPUT)],
+  ['imageConfig', object(FEATURE.MEDIA_OUTPUT)],
+  ['mediaResolution', text()],
+  ['routingConfig', object()],
+  ['enableEnhancedCivicAnswers', boolean()],
+]);
+
+export function inspectGenerateContent(request: JsonObject, findings: Findings): void {
+  inspectFields(request, RULES, 'request', findings);
+  const config = findObject(request, 'generationConfig') ?? findObject(request, 'generation_config');
+  if (config !== null) inspectConfig(config, findings);
+  inspectTools(request['tools'], 'request.tools', isOwnTool, findings);
+  const system = request['systemInstruction'] ?? request['system_instruction'] ?? null;
+  if (system !== null) inspectGeminiContent(system, 'request.systemInstruction', findings);
+  const contents = request['contents'];
+  if (!Array.isArray(contents) || contents.length === 0) {
+    findings.problem('request.contents', 'must be a non-empty list of contents');
+    return;
+  }
+  for (const [index, content] of contents.entries()) {
+    inspectGeminiContent(content, `request.contents[${index}]`, findings);
+  }
+}
+
+function inspectConfig(config: JsonObject, findings: Findings): void {
+  inspectFields(config, CONFIG_RULES, 'request.generationConfig', findings);
+  const schema = config['responseSchema'] ?? config['response_schema'] ?? config['responseJsonSchema'] ?? null;
+  if (schema !== null) findings.tokens(estimateJsonTokens(schema));
+}
+
+/** Function declarations are the caller's; search, code execution and the like run at Google. */
+function isOwnTool(tool: JsonObject): boolean {
+  return Object.keys(tool).every((name) => name === 'functionDeclarations' || name === 'function_declarations');
+}
+
+function toolConfig(value: unknown): number | string {
+  if (!isJsonObject(value)) return 'must be an object';
+  const calling = findObject(value, 'functionCallingConfig') ?? findObject(value, 'function_calling_config');
+  return calling?.['mode'] === 'ANY' ? FEATURE.FORCED_TOOL : 0;
+}
+
+function mimeType(value: unknown): number | string {
+  if (typeof value !== 'string') return 'must be a string';
+  return value === 'text/plain' ? 0 : FEATURE.STRUCTURED_OUTPUT;
+}
+
+function checkedStructure(): number {
+  return FEATURE.STRUCTURED_OUTPUT;
+}
+
+function thinkingConfig(value: unknown): number | string {
+  if (!isJsonObject(value)) return 'must be an object';
+  return (value['thinkingBudget'] ?? value['thinking_budget']) === 0 ? FEATURE.REASONING_OFF : FEATURE.REASONING;
+}
+
+function modalities(value: unknown): number | string {
+  if (!Array.isArray(value)) return 'must be a list';
+  return value.some((modality) => modality !== 'TEXT') ? FEATURE.MEDIA_OUTPUT : 0;
+}
+
+function withSnakeCase(rules: readonly (readonly [string, (value: unknown) => number | string])[]): FieldRules {
+  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return new Map(rules.flatMap(([name, rule]) => [[name, rule] as const, [snake(name), rule] as const]));
+}

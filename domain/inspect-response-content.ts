@@ -1,0 +1,86 @@
+import type { Findings } from './findings.ts';
+import { inspectText } from './inspect-chat-messages.ts';
+import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
+import { addInlineMedia, addMediaUrl, addProviderFile, addRemoteMedia } from './media-input.ts';
+import { estimateTextTokens } from './text-tokens.ts';
+
+/** The content of an input message (openai SDK, `ResponseInputMessageContentList`, `ResponseOutputMessage`). */
+export function inspectResponseContent(content: unknown, path: string, findings: Findings): void {
+  if (typeof content === 'string') {
+    findings.tokens(estimateTextTokens(content));
+    return;
+  }
+  if (!Array.isArray(content) || content.length === 0) {
+    findings.problem(path, 'must be a string or a non-empty list of content parts');
+    return;
+  }
+  for (const [index, part] of content.entries()) inspectPart(part, `${path}[${index}]`, findings);
+}
+
+function inspectPart(part: unknown, path: string, findings: Findings): void {
+  if (!isJsonObject(part)) {
+    findings.problem(path, 'must be an object');
+    return;
+  }
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+      inspectText(part['text'], `${path}.text`, findings);
+      return;
+    case 'refusal':
+      inspectText(part['refusal'], `${path}.refusal`, findings);
+      return;
+    case 'input_image':
+      inspectImage(part, path, findings);
+      return;
+    case 'input_file':
+      inspectFile(part, path, findings);
+      return;
+    case 'input_audio': {
+      const data = findObject(part, 'input_audio')?.['data'];
+      if (typeof data !== 'string') {
+        findings.problem(`${path}.input_audio.data`, 'must be base64 text');
+        return;
+      }
+      addInlineMedia('audio', data.length, findings);
+      return;
+    }
+    default:
+      findings.problem(`${path}.type`, 'must be input_text, output_text, input_image, input_file or input_audio');
+      return;
+  }
+}
+
+function inspectImage(part: JsonObject, path: string, findings: Findings): void {
+  const url = part['image_url'];
+  if (typeof url === 'string') {
+    addMediaUrl('image', url, findings);
+    return;
+  }
+  if (typeof part['file_id'] === 'string') {
+    addProviderFile('image', findings);
+    return;
+  }
+  findings.problem(path, 'must have image_url or file_id');
+}
+
+function inspectFile(part: JsonObject, path: string, findings: Findings): void {
+  const data = part['file_data'];
+  if (typeof data === 'string') {
+    if (data.startsWith('data:')) {
+      addMediaUrl('document', data, findings);
+      return;
+    }
+    addInlineMedia('document', data.length, findings);
+    return;
+  }
+  if (typeof part['file_url'] === 'string') {
+    addRemoteMedia('document', findings);
+    return;
+  }
+  if (typeof part['file_id'] === 'string') {
+    addProviderFile('document', findings);
+    return;
+  }
+  findings.problem(path, 'must have file_data, file_url or file_id');
+}

@@ -1,0 +1,52 @@
+import type { Amount } from './money.ts';
+
+const LEDGER_SUBJECTS = ['batch', 'task', 'document'] as const;
+const LEDGER_ACTS = [
+  'estimated',
+  'reserved',
+  'submitted',
+  'item.settled',
+  'item.refunded',
+  'cancel_requested',
+  'expired',
+  'reconciled',
+  'released',
+  'overage',
+  'adjusted',
+] as const;
+
+/** Every event about money, the same acts for batches, tasks and documents. The list is closed. */
+export type LedgerEvent = `${(typeof LEDGER_SUBJECTS)[number]}.${(typeof LEDGER_ACTS)[number]}`;
+export const LEDGER_EVENTS: readonly LedgerEvent[] = LEDGER_SUBJECTS.flatMap((subject) =>
+  LEDGER_ACTS.map((act) => `${subject}.${act}` as const),
+);
+
+/** The money of one job. */
+export interface Holding {
+  readonly reserved: Amount;
+  /** Charged beyond what was reserved. */
+  readonly overage: Amount;
+  readonly settled: Amount;
+  readonly released: Amount;
+  readonly held: Amount;
+}
+
+/** The law of every job at every moment: what came in is what went out and what is left, none of it negative. */
+export function lawHolds({ reserved, overage, settled, released, held }: Holding): boolean {
+  const none = [reserved, overage, settled, released, held].every((amount) => amount >= 0n);
+  return none && reserved + overage === settled + released + held;
+}
+
+/**
+ * How a charge falls on a hold: `draw` comes out of it as far as it reaches, `over` goes beyond. Throws RangeError for
+ * a negative charge or a hold drawn past its amount.
+ */
+export function drawHold(
+  hold: { readonly amount: Amount; readonly drawn: Amount },
+  charge: Amount,
+): { readonly draw: Amount; readonly over: Amount } {
+  const left = hold.amount - hold.drawn;
+  if (charge < 0n || left < 0n) throw new RangeError('neither a charge nor what is left of a hold can be negative');
+  const draw = charge < left ? charge : left;
+  return { draw, over: charge - draw };
+}

@@ -1,0 +1,53 @@
+import { type PriceRow, rates, START_OF_BOOK } from './price-row.ts';
+
+/** OpenAI models that generate nothing (OpenAI pricing pages and catalogues, read 2026-11-30). */
+export const OPENAI_EMBEDDING_AND_MODERATION_PRICES: readonly PriceRow[] = [
+  {
+    provider: 'openai',
+    model: 'text-embedding-3-small',
+    from: START_OF_BOOK,
+    currency: 'USD',
+    kind: 'embedding',
+    standard: rates('0.02', '0.02', '0.02', '0'),
+    batch: rates('0.01', '0.01', '0.01', '0'),
+    batchBasis: 'published',
+    maxOutputTokens: 0,
+  },
+  {
+    provider: 'openai',
+    model: 'text-embedding-3-large',
+    from: START_OF_BOOK,
+    currency: 'USD',
+    kind: 'embedding',
+    standard: rates('0.13', '0.13', '0.13', '0'),
+    batch: rates('0.065', '0.065', '0.065', '0'),
+    batchBasis: 'published',
+    maxOutputTokens: 0,
+  },
+  {
+    provider: 'openai',
+    model: 'omni-moderation-latest',
+    alsoKnownAs: ['omni-moderation', 'omni-moderation-2024-09-26'],
+    from: START_OF_BOOK,
+    currency: 'USD',
+    kind: 'moderation',
+    standard: rates('0', '0', '0', '0'),
+    batch: rates('0', '0', '0', '0'),
+    batchBasis: 'free',
+    maxOutputTokens: 0,
+    note: 'Free of charge.',
+  },
+  {
+    provider: 'openai',
+    model: 'text-moderation-latest',
+    alsoKnownAs: ['text-moderation', 'text-moderation-stable', 'text-moderation-007'],
+    from: START_OF_BOOK,
+    currency: 'USD',
+    kind: 'moderation',
+    standard: rates('0', '0', '0', '0'),
+    batch: rates('0', '0', '0', '0'),
+    batchBasis: 'free',
+    maxOutputTokens: 0,
+    note: 'Free of charge.',
+  },
+];

@@ -1,0 +1,122 @@
+import type pg from 'pg';
+import type { Database } from '../db/client.ts';
+import { insertEvent } from '../db/events.ts';
+import { type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { inTransaction } from '../db/transaction.ts';
+import type { FailureCode } from '../domain/failure.ts';
+import {
+  cancelOutcome,
+  type EndCounts,
+  endState,
+  isTerminal,
+  type JobState,
+  jobErrorCode,
+} from '../domain/job-state.ts';
+import { lawHolds } from '../domain/ledger-entry.ts';
+import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
+import { releaseHolds } from './draw.ts';
+import { appendEntry } from './entries.ts';
+
+interface ProgressTotals extends EndCounts {
+  readonly failures: { readonly [code in FailureCode]?: number };
+  readonly settled: Amount;
+}
+
+/**
+ * Ends a submitted job in one transaction, once every item has an outcome: what is left of the hold is given back,
+ * overage is written down, the end state and its event are set. Repeating it changes nothing. Answers the state, and
+ * how many items are still without an outcome (then nothing was done).
+ */
+export async function closeJob(
+  db: Database,
+  jobId: string,
+  now: Date,
+): Promise<{ state: JobState; itemsWithoutOutcome: number }> {
+  return inTransaction(db, async (client) => {
+    const job = await lockJobRow(client, jobId);
+    if (isTerminal(job.state)) return { state: job.state, itemsWithoutOutcome: 0 };
+    const totals = await readTotals(client, job);
+    const ended = totals.completed + totals.failed + totals.expired + totals.cancelled;
+    if (ended !== totals.total) return { state: job.state, itemsWithoutOutcome: totals.total - ended };
+    await closeMoney(client, job, totals, now);
+    const state = endState(totals);
+    await recordEnd(client, job, totals, state, now);
+    return { state, itemsWithoutOutcome: 0 };
+  });
+}
+
+async function readTotals(client: pg.PoolClient, job: JobRow): Promise<ProgressTotals> {
+  const { rows } = await client.query(
+    'SELECT completed, failed, expired, cancelled, failures, settled_amount FROM job_progress WHERE job_id = $1 FOR UPDATE',
+    [job.key.uuid],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error('a submitted job has a progress row');
+  const { completed, failed, expired, cancelled, failures } = row;
+  return {
+    total: job.itemCount,
+    completed,
+    failed,
+    expired,
+    cancelled,
+    failures,
+    settled: parseNumeric(row.settled_amount),
+  };
+}
+
+async function closeMoney(client: pg.PoolClient, job: JobRow, totals: ProgressTotals, now: Date): Promise<void> {
+  const reserved = job.reservedAmount ?? 0n;
+  const released = await releaseHolds(client, job.key, job.submissionNo, now);
+  const overage = totals.settled > reserved ? totals.settled - reserved : 0n;
+  if (!lawHolds({ reserved, overage, settled: totals.settled, released, held: 0n })) {
+    throw new Error(
+      `money of ${job.jobId} does not add up: reserved ${reserved}, settled ${totals.settled}, released ${released}`,
+    );
+  }
+  const entry = { itemNo: 0, ordinal: job.submissionNo, actor: 'gateway', cause: 'reconcile' };
+  if (released > 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.released', amount: released });
+  if (overage > 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.overage', amount: overage });
+  if (totals.expired > 0) await appendEntry(client, job.key, { ...entry, event: 'batch.expired', amount: 0n });
+  await appendEntry(client, job.key, { ...entry, event: 'batch.reconciled', amount: totals.settled });
+}
+
+async function recordEnd(
+  client: pg.PoolClient,
+  job: JobRow,
+  totals: ProgressTotals,
+  state: JobState,
+  now: Date,
+): Promise<void> {
+  const code = isTerminal(state) ? jobErrorCode(state, totals.failures) : null;
+  const outcome = job.cancelRequestedAt === null ? null : cancelOutcome(totals);
+  await client.query(
+    `UPDATE batch_jobs SET state = $2, completed_at = $3, settled_amount = $4, error = $5, cancel_outcome = $6,
+       waiting_reason = NULL, waiting_since = NULL
+     WHERE job_id = $1`,
+    [
+      job.key.uuid,
+      state,
+      now,
+      formatNumeric(totals.settled),
+      code === null
+        ? null
+        : JSON.stringify({ code, message: ERROR_MESSAGES[code] ?? 'Every item failed. Each item tells why.' }),
+      outcome,
+    ],
+  );
+  await insertEvent(client, {
+    tenantId: job.tenantId,
+    jobId: job.jobId,
+    type: `batch_job.${state}`,
+    data: { job_id: job.jobId, status: state },
+  });
+}
+
+const ERROR_MESSAGES: Readonly<Record<string, string>> = {
+  provider_rejected: 'The provider refused the batch. Each item tells what we know of why.',
+  provider_lost: 'The provider stopped knowing the batch. Its items may be retried by hand.',
+  provider_credential_rejected: "The provider refused the gateway's credential for as long as the gateway waits.",
+  provider_account_exhausted: "The gateway's account at the provider has run out of credit.",
+  provider_queue_full: "The provider's queue stayed full for as long as the gateway waits.",
+  given_up: 'An operator gave the job up.',
+};

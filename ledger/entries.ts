@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import type { JobKey } from '../db/job-rows.ts';
+import type { LedgerEvent } from '../domain/ledger-entry.ts';
+import { type Amount, formatNumeric } from '../domain/money.ts';
+
+export interface LedgerEntry {
+  /** 0 for the job itself. */
+  readonly itemNo: number;
+  readonly event: LedgerEvent;
+  /** Submission, shard attempt or cause by number, never a time: what makes a replay meet its own row. */
+  readonly ordinal: number;
+  readonly amount: Amount;
+  /** Who caused it: `gateway`, a key id, an operator. */
+  readonly actor: string;
+  /** Why, in a word or two. */
+  readonly cause: string;
+}
+
+/** Appends one entry; false when the same event of the same cause is there already. */
+export async function appendEntry(
+  client: Pick<pg.PoolClient, 'query'>,
+  job: JobKey,
+  entry: LedgerEntry,
+): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    [
+      job.bucket,
+      job.uuid,
+      entry.itemNo,
+      entry.event,
+      entry.ordinal,
+      formatNumeric(entry.amount),
+      entry.actor,
+      entry.cause,
+    ],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,64 @@
+import type pg from 'pg';
+import { loadBudgetFacts } from '../db/admission-facts.ts';
+import type { JobRow } from '../db/job-rows.ts';
+import type { BudgetFact } from '../domain/admission.ts';
+import { formatNumeric } from '../domain/money.ts';
+import type { Quote } from '../domain/quote.ts';
+import { appendEntry } from './entries.ts';
+
+/**
+ * Locks every budget the job must fit, in one order for everybody (by id), and reads them anew under the lock. Budgets
+ * come last in the lock order, so the job's row is locked already.
+ */
+export async function lockBudgets(client: pg.PoolClient, job: JobRow, at: Date): Promise<BudgetFact[]> {
+  const facts = await loadBudgetFacts(client, job, at);
+  const ids = facts.map((fact) => fact.budgetId);
+  await client.query('SELECT budget_id FROM budgets WHERE budget_id = ANY($1) ORDER BY budget_id FOR NO KEY UPDATE', [
+    ids,
+  ]);
+  return loadBudgetFacts(client, job, at);
+}
+
+/**
+ * Holds the quote's reservation for one submission: a hold for each budget, and one for the tenant even where no
+ * budget limits it. The caller has judged that it fits under the same locks. Once per submission.
+ */
+export async function reserve(
+  client: pg.PoolClient,
+  job: JobRow,
+  quote: Quote,
+  budgets: readonly BudgetFact[],
+): Promise<void> {
+  const amount = formatNumeric(quote.reserved);
+  for (const budget of budgets) {
+    await client.query(
+      `INSERT INTO budget_periods (budget_id, period_start, held) VALUES ($1, $2, $3)
+       ON CONFLICT (budget_id, period_start) DO UPDATE SET held = budget_periods.held + excluded.held`,
+      [budget.budgetId, budget.periodStart, amount],
+    );
+    await insertHold(client, job, { ...budget, amount });
+  }
+  if (!budgets.some(({ scope, period }) => scope === 'tenant' && period === 'total')) {
+    await insertHold(client, job, {
+      scope: 'tenant',
+      period: 'total',
+      budgetId: null,
+      periodStart: '1970-01-01',
+      amount,
+    });
+  }
+  const entry = { itemNo: 0, ordinal: job.submissionNo, actor: job.apiKeyId, cause: 'submit' };
+  await appendEntry(client, job.key, { ...entry, event: 'batch.estimated', amount: quote.amount });
+  await appendEntry(client, job.key, { ...entry, event: 'batch.reserved', amount: quote.reserved });
+}
+
+async function insertHold(
+  client: pg.PoolClient,
+  job: JobRow,
+  hold: { scope: string; period: string; budgetId: string | null; periodStart: string; amount: string },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO holds (job_id, submission_no, scope, period, budget_id, period_start, amount) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [job.key.uuid, job.submissionNo, hold.scope, hold.period, hold.budgetId, hold.periodStart, hold.amount],
+  );
+}

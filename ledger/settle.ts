@@ -1,0 +1,189 @@
+import type pg from 'pg';
+import type { Database } from '../db/client.ts';
+import type { JobRow } from '../db/job-rows.ts';
+import type { ShardRow } from '../db/shards.ts';
+import { inTransaction } from '../db/transaction.ts';
+import { type ItemState, itemStateCode, itemStateFromCode } from '../domain/item-state.ts';
+import { formatNumeric, parseNumeric } from '../domain/money.ts';
+import { drawFromHolds } from './draw.ts';
+
+/** A range of item numbers of one shard, both ends included. */
+export interface SettleRange {
+  readonly job: JobRow;
+  readonly shard: ShardRow;
+  readonly attempt: number;
+  readonly firstItemNo: number;
+  readonly lastItemNo: number;
+}
+
+/** How items without a result line end. */
+export interface Remainder {
+  readonly state: ItemState;
+  readonly failureClass: string;
+  readonly code: string;
+  readonly message: string;
+  readonly nativeError: string | null;
+}
+
+/** Settles the staged lines of one attempt in a range: the best line of each item, once. Answers how many items it settled. */
+export async function settleStaged(db: Database, range: SettleRange, attemptNo: string): Promise<number> {
+  return settle(db, range, CHOSEN_FROM_STAGE, [attemptNo]);
+}
+
+/** Ends every item of the range that has no outcome in one way, free of charge. Answers how many items it ended. */
+export async function settleRemainder(
+  db: Database,
+  range: SettleRange,
+  remainder: Remainder,
+  itemNos: readonly number[] | null = null,
+): Promise<number> {
+  const { state, failureClass, code, message, nativeError } = remainder;
+  return settle(db, range, CHOSEN_FROM_ITEMS, [
+    itemStateCode(state),
+    failureClass,
+    code,
+    message,
+    nativeError,
+    itemNos,
+  ]);
+}
+
+/**
+ * The whole settlement of a range in one short transaction. The gate is the insert into item_outcomes: result, ledger,
+ * item, counts and money move only for the rows it returns, so a replay, a second worker or a doubled line changes
+ * nothing. The progress row is locked first; it serialises a job's settlements and numbers the results.
+ */
+async function settle(
+  db: Database,
+  range: SettleRange,
+  chosen: string,
+  parameters: readonly unknown[],
+): Promise<number> {
+  const { job, shard } = range;
+  return inTransaction(
+    db,
+    async (client) => {
+      const progress = await lockProgress(client, job.key.uuid);
+      const { rows } = await client.query<SettledGroup>(settleStatement(chosen), [
+        job.key.uuid,
+        job.key.bucket,
+        range.firstItemNo,
+        range.lastItemNo,
+        shard.requestedModel,
+        shard.shard,
+        range.attempt,
+        progress.last_seq,
+        job.submissionNo,
+        ...parameters,
+      ]);
+      const settled = rows.reduce((sum, row) => sum + row.items, 0);
+      if (settled === 0) return 0;
+      const charge = rows.reduce((sum, row) => sum + parseNumeric(row.amount), 0n);
+      await recordProgress(client, job.key.uuid, progress, rows, formatNumeric(charge));
+      await drawFromHolds(client, job.key, job.submissionNo, charge);
+      return settled;
+    },
+    { statementTimeoutMs: 0 },
+  );
+}
+
+interface SettledGroup {
+  state: number;
+  error_code: string;
+  items: number;
+  amount: string;
+}
+
+interface ProgressRow {
+  last_seq: number;
+  failures: Record<string, number>;
+}
+
+async function lockProgress(client: pg.PoolClient, jobUuid: string): Promise<ProgressRow> {
+  const { rows } = await client.query<ProgressRow>(
+    'SELECT last_seq, failures FROM job_progress WHERE job_id = $1 FOR UPDATE',
+    [jobUuid],
+  );
+  if (rows[0] === undefined) throw new Error('a submitted job has a progress row');
+  return rows[0];
+}
+
+async function recordProgress(
+  client: pg.PoolClient,
+  jobUuid: string,
+  progress: ProgressRow,
+  groups: readonly SettledGroup[],
+  charge: string,
+): Promise<void> {
+  const failures = { ...progress.failures };
+  const counts: { [state in ItemState]?: number } = {};
+  for (const { state: code, error_code, items } of groups) {
+    const state = itemStateFromCode(code);
+    counts[state] = (counts[state] ?? 0) + items;
+    if (error_code !== '') failures[error_code] = (failures[error_code] ?? 0) + items;
+  }
+  const settled = groups.reduce((sum, { items }) => sum + items, 0);
+  await client.query(
+    `UPDATE job_progress SET completed = completed + $2, failed = failed + $3, expired = expired + $4, cancelled = cancelled + $5,
+       failures = $6, last_seq = last_seq + $7, settled_amount = settled_amount + $8
+     WHERE job_id = $1`,
+    [
+      jobUuid,
+      counts.completed ?? 0,
+      counts.failed ?? 0,
+      counts.expired ?? 0,
+      counts.cancelled ?? 0,
+      JSON.stringify(failures),
+      settled,
+      charge,
+    ],
+  );
+}
+
+const NOT_SETTLED = `NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`;
+const IN_SHARD = `i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND coalesce(i.requested_model, '') = $5`;
+
+/** Successes first, then by file and line: whichever copy of a doubled line comes first is the one that counts. */
+const CHOSEN_FROM_STAGE = `
+  SELECT DISTINCT ON (s.item_no) s.item_no, s.state, s.failure_class, s.error_code, s.input_tokens, s.cached_input_tokens,
+    s.cache_write_tokens, s.long_cache_write_tokens, s.output_tokens, s.reasoning_tokens, s.usage_estimated, s.amount, s.model, s.response_hash, s.body,
+    s.error_message, s.native_error
+  FROM result_stage s JOIN batch_items i ON ${IN_SHARD} AND i.item_no = s.item_no
+  WHERE s.attempt_no = $10 AND s.item_no BETWEEN $3 AND $4 AND ${NOT_SETTLED}
+  ORDER BY s.item_no, s.rank, s.file, s.line`;
+
+const CHOSEN_FROM_ITEMS = `
+  SELECT i.item_no, $10::smallint AS state, $11::text AS failure_class, $12::text AS error_code, 0::bigint AS input_tokens,
+    0::bigint AS cached_input_tokens, 0::bigint AS cache_write_tokens, 0::bigint AS long_cache_write_tokens, 0::bigint AS output_tokens, 0::bigint AS reasoning_tokens,
+    false AS usage_estimated, 0::numeric AS amount, ''::text AS model, NULL::bytea AS response_hash, NULL::text AS body,
+    $13::text AS error_message, $14::text AS native_error
+  FROM batch_items i
+  WHERE ${IN_SHARD} AND ($15::int[] IS NULL OR i.item_no = ANY($15)) AND ${NOT_SETTLED}`;
+
+function settleStatement(chosen: string): string {
+  return `
+    WITH chosen AS MATERIALIZED (${chosen}),
+    gate AS (
+      INSERT INTO item_outcomes (bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
+        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash)
+      SELECT $2::int, $1::uuid, item_no, $8::int + row_number() OVER (ORDER BY item_no), $6::int, $7::int, state, failure_class, error_code, input_tokens,
+        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash
+      FROM chosen
+      ON CONFLICT DO NOTHING
+      RETURNING item_no, state, error_code, input_tokens, output_tokens, amount, settled_at
+    ),
+    contents AS (
+      INSERT INTO item_results (bucket, job_id, item_no, body, error_message, native_error)
+      SELECT $2::int, $1::uuid, item_no, body, error_message, native_error FROM chosen JOIN gate USING (item_no)
+    ),
+    charges AS (
+      INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
+      SELECT $2::int, $1::uuid, item_no, 'batch.item.settled', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
+    ),
+    items AS (
+      UPDATE batch_items i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
+        settled_amount = gate.amount, settled_at = gate.settled_at, error_code = gate.error_code
+      FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no = gate.item_no
+    )
+    SELECT state, error_code, count(*)::int AS items, sum(amount) AS amount FROM gate GROUP BY state, error_code`;
+}

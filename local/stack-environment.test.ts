@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { apiEnvironment, type StackFacts, simulatedProviders, workerEnvironment } from './stack-environment.ts';
+
+function facts(overrides: Partial<StackFacts> = {}): StackFacts {
+  return {
+    environment: { PATH: '/bin' },
+    dataDirectory: '/data',
+    databaseUrl: 'postgresql://here/batchgate',
+    apiPort: 8080,
+    workerHealthPort: 8081,
+    temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: 'http://127.0.0.1:8233', ours: true },
+    simulators: { openai: 'http://127.0.0.1:9101' },
+    ...overrides,
+  };
+}
+
+test('tells the api where everything is', () => {
+  expect(apiEnvironment(facts())).toEqual({
+    PATH: '/bin',
+    DATABASE_URL: 'postgresql://here/batchgate',
+    BATCHGATE_HOST: '127.0.0.1',
+    BATCHGATE_PORT: '8080',
+    BATCHGATE_ARTIFACTS_DIR: '/data/artifacts',
+    BATCHGATE_SPOOL_DIR: '/data/spool',
+    BATCHGATE_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    TEMPORAL_ADDRESS: '127.0.0.1:7233',
+    TEMPORAL_NAMESPACE: 'default',
+    TEMPORAL_CONFIG_FILE: '/data/temporal/profile.toml',
+  });
+});
+
+test('points the worker at a simulator, with short waits', () => {
+  expect(workerEnvironment(facts())).toMatchObject({
+    BATCHGATE_WORKER_HEALTH_PORT: '8081',
+    OPENAI_API_KEY: 'sim-key',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9101/v1',
+    BATCHGATE_POLL_MIN_MS: '250',
+    BATCHGATE_POLL_MAX_MS: '3000',
+    BATCHGATE_RESULT_GRACE_MS: '2000',
+  });
+});
+
+test('does not repeat the path of a simulator that already says it', () => {
+  const environment = workerEnvironment(facts({ simulators: { openai: 'http://127.0.0.1:9101/v1' } }));
+  expect(environment['OPENAI_BASE_URL']).toBe('http://127.0.0.1:9101/v1');
+});
+
+test('leaves a real provider, and how often it is asked, to the environment', () => {
+  const environment = { OPENAI_API_KEY: 'sk-real', OPENAI_BASE_URL: 'https://proxy.example/v1' };
+  expect(simulatedProviders(environment)).toEqual({ openai: false });
+  const worker = workerEnvironment(facts({ environment, simulators: { openai: null } }));
+  expect(worker).toMatchObject(environment);
+  expect(worker['BATCHGATE_POLL_MIN_MS']).toBeUndefined();
+});
+
+test.each([[{}], [{ OPENAI_API_KEY: '' }], [{ OPENAI_API_KEY: undefined, OPENAI_BASE_URL: 'http://x/v1' }]])(
+  'simulates a provider without a key: %j',
+  (environment) => {
+    expect(simulatedProviders(environment)).toEqual({ openai: true });
+  },
+);
+
+test.each([
+  [{ BATCHGATE_POLL_MIN_MS: '1000' }, '1000', '3000'],
+  [{ BATCHGATE_POLL_MIN_MS: '9000' }, '9000', '9000'],
+  [{ BATCHGATE_POLL_MAX_MS: '100' }, '100', '100'],
+  [{ BATCHGATE_POLL_MIN_MS: '5', BATCHGATE_POLL_MAX_MS: '50' }, '5', '50'],
+  [{ BATCHGATE_POLL_MIN_MS: '' }, '250', '3000'],
+])('with %j polls from %s to %s ms', (environment, minMs, maxMs) => {
+  const worker = workerEnvironment(facts({ environment }));
+  expect([worker['BATCHGATE_POLL_MIN_MS'], worker['BATCHGATE_POLL_MAX_MS']]).toEqual([minMs, maxMs]);
+});
+
+test('hands the key of another Temporal only to a Temporal that is not ours', () => {
+  const environment = { TEMPORAL_API_KEY: 'secret', TEMPORAL_TLS: 'true' };
+  expect(apiEnvironment(facts({ environment }))).not.toHaveProperty('TEMPORAL_API_KEY');
+  const temporal = { address: 'cloud:7233', namespace: 'prod', uiUrl: null, ours: false };
+  expect(apiEnvironment(facts({ environment, temporal }))).toMatchObject({
+    TEMPORAL_API_KEY: 'secret',
+    TEMPORAL_ADDRESS: 'cloud:7233',
+    TEMPORAL_NAMESPACE: 'prod',
+    BATCHGATE_TEMPORAL_UI_URL: undefined,
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { encodeItem, mapEndpoint } from './encode.ts';
+
+const item = { providerItemId: 'att-1', endpoint: 'chat.completions', model: 'gpt-4.1-mini' } as const;
+
+test("writes one request line with the provider's own model name", () => {
+  const request = { model: 'analysis-large', messages: [{ role: 'user', content: 'Hi\nthere' }] };
+  const line = encodeItem({ ...item, request });
+  expect(line).not.toContain('\n');
+  expect(JSON.parse(line)).toEqual({
+    custom_id: 'att-1',
+    method: 'POST',
+    url: '/v1/chat/completions',
+    body: { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Hi\nthere' }] },
+  });
+});
+
+test('escapes what some readers take for a line end, without changing the text', () => {
+  const content = 'a\u2028b\u2029c\u0085d\u000be\u000cf😀';
+  const line = encodeItem({ ...item, request: { input: content } });
+  for (const separator of ['\u2028', '\u2029', '\u0085', '\u000b', '\u000c']) expect(line).not.toContain(separator);
+  expect(JSON.parse(line).body.input).toBe(content);
+});
+
+test('keeps every member of the request, whatever its name', () => {
+  const request: Record<string, unknown> = JSON.parse('{"__proto__": {"a": 1}, "stream": false}');
+  expect(encodeItem({ ...item, request })).toContain('"__proto__":{"a":1},"stream":false');
+});
+
+test.each([
+  ['chat.completions', '/v1/chat/completions'],
+  ['responses', '/v1/responses'],
+  ['embeddings', '/v1/embeddings'],
+  ['moderations', '/v1/moderations'],
+] as const)('maps %s to %s', (endpoint, path) => {
+  expect(mapEndpoint(endpoint)).toBe(path);
+});
+
+test('refuses an endpoint OpenAI does not have before anything is sent', () => {
+  expect(() => mapEndpoint('messages')).toThrow(expect.objectContaining({ code: 'rejected', mayHaveActed: false }));
+});

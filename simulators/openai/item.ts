@@ -1,0 +1,50 @@
+import type { Directives } from '../directives.ts';
+import { ERROR_DIRECTIVES, errorBody, errorOfDirective, type OpenAiError } from './errors.ts';
+import { type Body, type Endpoint, INPUT_FIELD } from './prompt.ts';
+
+/** One request to a model, from an input line or sent by itself. */
+export interface Item {
+  endpoint: Endpoint;
+  body: Body;
+  prompt: string;
+  /** Those that hold for this attempt. */
+  directives: Directives;
+}
+
+/** How an item ends when nothing interrupts its batch. */
+export const FATES = ['succeeds', 'fails', 'hangs', 'vanishes'] as const;
+export type Fate = (typeof FATES)[number];
+
+export function fateOf(item: Item): Fate {
+  if (item.directives.expire) return 'hangs';
+  if (item.directives.missing) return 'vanishes';
+  return itemError(item) === undefined ? 'succeeds' : 'fails';
+}
+
+/** The error an item is answered with, or undefined when it gets a reply. */
+export function itemError(item: Item): { status: number; body: { error: OpenAiError } } | undefined {
+  const { endpoint, body, directives } = item;
+  const inputField = INPUT_FIELD[endpoint];
+  if (directives.unknown !== undefined) {
+    const known = `errors are ${ERROR_DIRECTIVES.join(', ')}`;
+    return badRequest(
+      `The simulator does not know the directive ${directives.unknown.join(', ')}; ${known}.`,
+      inputField,
+    );
+  }
+  if (directives.error !== undefined) {
+    const found = errorOfDirective(directives.error);
+    if (found !== undefined) return { status: found.status, body: errorBody(found.error) };
+    return badRequest(`The simulator does not know the error ${directives.error}.`, inputField);
+  }
+  if (directives.invalid) return badRequest(`Invalid value for '${inputField}'.`, inputField, 'invalid_value');
+  const input = body[inputField];
+  if (input === undefined || input === null || (Array.isArray(input) && input.length === 0)) {
+    return badRequest(`Missing required parameter: '${inputField}'.`, inputField, 'missing_required_parameter');
+  }
+  return undefined;
+}
+
+function badRequest(message: string, param: string, code: string | null = null) {
+  return { status: 400, body: errorBody({ message, param, code }) };
+}

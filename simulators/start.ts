@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ClockState, createClock } from './clock.ts';
+import { createControlApp } from './control.ts';
+import { createFaults } from './faults.ts';
+import { createJournal } from './journal.ts';
+import { listen } from './listen.ts';
+import { createOpenAiApp } from './openai/app.ts';
+import type { OpenAiSettingsChange } from './openai/settings.ts';
+import { createOpenAiSimulator } from './openai/simulator.ts';
+import { writeJson } from './record-store.ts';
+
+/** Settings by provider; README.md lists them. */
+export interface SimulatorSettings {
+  openai?: OpenAiSettingsChange;
+}
+
+export interface SimulatorOptions {
+  /** Any free port when 0 or absent. */
+  openaiPort?: number;
+  controlPort?: number;
+  /** 127.0.0.1 when absent. */
+  host?: string;
+  settings?: SimulatorSettings;
+  /** A folder in which files, batches and the clock survive a restart; a temporary one when absent. */
+  statePath?: string | undefined;
+  log?: (message: string) => void;
+}
+
+export interface Simulators {
+  /** Base URL for the official SDK, `/v1` included. */
+  openaiUrl: string;
+  /** Origin of the control port, for `createControl`. */
+  controlUrl: string;
+  close(): Promise<void>;
+}
+
+/** Starts every simulator and their control port; resolves when all of them listen. */
+export async function startSimulators(options: SimulatorOptions = {}): Promise<Simulators> {
+  const { host = '127.0.0.1', statePath, log = () => undefined } = options;
+  const folder = statePath ?? mkdtempSync(join(tmpdir(), 'batchgate-simulators-'));
+  mkdirSync(folder, { recursive: true });
+  const clockPath = join(folder, 'clock.json');
+  const clock = createClock(readClock(clockPath), (state) => writeJson(clockPath, state));
+  const faults = createFaults();
+  const journal = createJournal(clock);
+  const shared = { clock, faults, journal, log };
+  const openai = await createOpenAiSimulator({
+    ...shared,
+    folder: join(folder, 'openai'),
+    settings: options.settings?.openai ?? {},
+  });
+  const providers = [openai];
+
+  const servers = await Promise.all([
+    listen(createOpenAiApp(openai, shared).fetch, host, options.openaiPort ?? 0),
+    listen(createControlApp({ ...shared, providers }).fetch, host, options.controlPort ?? 0),
+  ]);
+  const [openaiServer, controlServer] = servers;
+  log(`simulators listen: OpenAI ${openaiServer.url}, control ${controlServer.url}`);
+
+  return {
+    openaiUrl: `${openaiServer.url}/v1`,
+    controlUrl: controlServer.url,
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+      await Promise.all(providers.map((provider) => provider.stop()));
+      clock.stop();
+      if (statePath === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function readClock(path: string): ClockState | undefined {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}

@@ -1,0 +1,45 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const SERVERS = ['tests/harness/global-setup.ts'];
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    hookTimeout: 60_000,
+    // Node runs our TypeScript as it is, in tests as in production.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'generated/**', '.batchgate/**', 'tests/{workflows,integration,e2e}/**'],
+          testTimeout: 15_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'workflows',
+          include: ['tests/workflows/**/*.test.ts'],
+          globalSetup: SERVERS,
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['tests/integration/**/*.test.ts'],
+          globalSetup: SERVERS,
+          testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], globalSetup: SERVERS, testTimeout: 180_000 },
+      },
+    ],
+  },
+});

@@ -1,0 +1,3 @@
+// The one module the workflow bundle starts from.
+export { batchJob } from './batch-job.ts';
+export { providerBatch } from './provider-batch.ts';

@@ -1,0 +1,50 @@
+import type { ActivityOptions } from '@temporalio/workflow';
+import { DATABASE_QUEUE, MAINTENANCE_QUEUE } from './task-queues.ts';
+
+/** Short set-wise SQL. Retried for ever: Postgres being away is no reason to give a job up. */
+export const DATABASE_POLICY: ActivityOptions = {
+  taskQueue: DATABASE_QUEUE,
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** SQL over every item of a shard or job: minutes at a million items, so a dead worker is noticed by heartbeat. */
+export const BULK_DATABASE_POLICY: ActivityOptions = {
+  ...DATABASE_POLICY,
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '1 minute',
+};
+
+/**
+ * Build, upload and create. A repeat is safe: the create itself is guarded by a compare-and-set row, so a second run
+ * answers "unknown" instead of sending again.
+ */
+export const SUBMIT_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '2 minutes' },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** One small request, harmless to repeat. A provider's Retry-After arrives as the failure's next delay. */
+export const POLL_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  cancellationType: 'TRY_CANCEL',
+};
+
+/** Streams result files for as long as they take; every repeat settles only what is not settled yet. */
+export const INGEST_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+export const MAINTENANCE_POLICY: ActivityOptions = {
+  taskQueue: MAINTENANCE_QUEUE,
+  startToCloseTimeout: '10 minutes',
+  retry: { maximumAttempts: 3 },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};

@@ -1,0 +1,24 @@
+import { CancellationScope, continueAsNew, setHandler } from '@temporalio/workflow';
+import { historyIsLong } from './history.ts';
+import { cancelSignal, type ProviderBatchInput, pollNowSignal, providerBatchStateQuery } from './messages.ts';
+import { ShardRun } from './shard-run.ts';
+
+/**
+ * One shard, from planned to settled: submit once, poll to the provider's end, bring the results home, settle.
+ * The shard's rows decide every step, so a new run of this workflow goes on wherever the last one stopped.
+ */
+export async function providerBatch(input: ProviderBatchInput): Promise<void> {
+  const run = new ShardRun(input);
+  setHandler(pollNowSignal, () => run.wake(), { description: 'Ask the provider now instead of at the next poll' });
+  setHandler(cancelSignal, () => run.wake(), { description: 'Look now whether a cancel of the job was requested' });
+  setHandler(providerBatchStateQuery, () => run.state, { description: 'Attempt, native status and next poll' });
+
+  // Temporal's own cancel takes the same road as the signal: it must wake the work, never cut it off.
+  CancellationScope.current().cancelRequested.catch(() => run.wake());
+  await CancellationScope.nonCancellable(async () => {
+    while (!(await run.advance())) {
+      if (historyIsLong()) await continueAsNew<typeof providerBatch>(run.carriedOver());
+    }
+    await run.tellJob();
+  });
+}

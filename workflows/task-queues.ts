@@ -1,0 +1,15 @@
+import type { Provider } from '../domain/provider.ts';
+
+/** Workflow tasks of every workflow type. */
+export const WORKFLOW_QUEUE = 'batchgate-workflows';
+
+/** Activities that only speak to Postgres; their concurrency stays below the connection pool's size. */
+export const DATABASE_QUEUE = 'batchgate-database';
+
+/** Sweeps and other housekeeping, apart so that they never delay a job. */
+export const MAINTENANCE_QUEUE = 'batchgate-maintenance';
+
+/** Activities that call a provider: one queue each, so that one provider's trouble or rate limit never holds up another. */
+export function providerQueue(provider: Provider): string {
+  return `batchgate-provider-${provider}`;
+}
