@@ -1,6 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-const SERVERS = ['tests/harness/global-setup.ts'];
+const POSTGRES = 'tests/harness/global-setup.ts';
+const TEMPORAL = 'tests/harness/global-setup-temporal.ts';
 
 export default defineConfig({
   test: {
@@ -23,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'workflows',
           include: ['tests/workflows/**/*.test.ts'],
-          globalSetup: SERVERS,
+          globalSetup: [TEMPORAL],
           testTimeout: 60_000,
         },
       },
@@ -32,13 +33,18 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['tests/integration/**/*.test.ts'],
-          globalSetup: SERVERS,
+          globalSetup: [POSTGRES],
           testTimeout: 30_000,
         },
       },
       {
         extends: true,
-        test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], globalSetup: SERVERS, testTimeout: 180_000 },
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          globalSetup: [POSTGRES, TEMPORAL],
+          testTimeout: 180_000,
+        },
       },
     ],
   },

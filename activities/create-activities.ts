@@ -15,11 +15,14 @@ export function createDatabaseActivities(dependencies: ActivityDependencies): Jo
 
 /** Activities that call a provider: the same on every provider's queue. */
 export function createProviderActivities(dependencies: ActivityDependencies): ProviderActivities {
+  const { transfers } = dependencies;
+  const submitAttempt = createSubmitAttempt(dependencies);
+  const ingestAttempt = createIngestAttempt(dependencies);
   return {
-    submitAttempt: createSubmitAttempt(dependencies),
+    submitAttempt: (ref) => transfers.run(() => submitAttempt(ref)),
+    ingestAttempt: (ref) => transfers.run(() => ingestAttempt(ref)),
     resolveAttempt: createResolveAttempt(dependencies),
     pollAttempt: createPollAttempt(dependencies),
     cancelAttempt: createCancelAttempt(dependencies),
-    ingestAttempt: createIngestAttempt(dependencies),
   };
 }

@@ -1,12 +1,15 @@
 import type { Database } from '../db/client.ts';
+import type { OpenJob } from '../db/open-jobs.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { BatchProvider } from '../providers/provider.ts';
+import type { TransferSlots } from './transfer-slots.ts';
 
 /** What an activity may use; built by hand in worker/main.ts. */
 export interface ActivityDependencies {
   readonly db: Database;
   readonly providers: ReadonlyMap<Provider, BatchProvider>;
   readonly workflows: JobWorkflowControl;
+  readonly transfers: TransferSlots;
   readonly settings: EngineSettings;
   readonly now: () => Date;
   /** Uniform in [0, 1). */
@@ -24,7 +27,7 @@ export interface ActivityLog {
 /** Starting and waking job workflows, for the sweeps. Both are harmless to repeat. */
 export interface JobWorkflowControl {
   /** True when it started a run, false when one is running already. */
-  start(job: { jobId: string; submissionNo: number; tenantId: string }): Promise<boolean>;
+  start(job: OpenJob): Promise<boolean>;
   signalCancel(jobId: string): Promise<void>;
 }
 

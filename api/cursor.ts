@@ -15,7 +15,9 @@ export function decodeCursor<Items extends readonly [z.ZodType, ...z.ZodType[]]>
   if (cursor === undefined) return null;
   const result = z.tuple([z.literal(list), ...items]).safeParse(readJson(cursor));
   if (!result.success) {
-    throw new GatewayError('invalid_cursor', 'Pass a cursor on exactly as an answer of this list gave it.', { field: 'cursor' });
+    throw new GatewayError('invalid_cursor', 'Pass a cursor on exactly as an answer of this list gave it.', {
+      field: 'cursor',
+    });
   }
   const [, ...position] = result.data;
   return position as { -readonly [Index in keyof Items]: z.output<Items[Index]> };

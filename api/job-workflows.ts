@@ -27,7 +27,7 @@ export interface JobWorkflows {
   submit(job: SubmittedJob, waitMs: number): Promise<SubmitOutcome>;
   /** Wakes the workflow of a job that shall be cancelled. The wish itself is in the job's row. */
   signalCancel(jobId: string, request: { readonly reason: string | null; readonly by: string }): Promise<SignalOutcome>;
-  /** Has the job's open shards look at their batches at once. */
+  /** Has the job's open shards look at their batches at once: through the job, or each by itself where the job's workflow is gone. */
   pollNow(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
   /** The workflow's own answer to its `state` query, null when none came within two seconds. */
   queryState(jobId: string): Promise<BatchJobState | null>;

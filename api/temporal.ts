@@ -35,13 +35,11 @@ export function createJobWorkflows(client: Client): JobWorkflows {
       return signal(client, batchJobWorkflowId(jobId), (handle) => handle.signal(cancelSignal, request));
     },
     pollNow: async (jobId, shards) => {
-      const outcomes = await Promise.all(
-        shards.map((shard) =>
-          signal(client, providerBatchWorkflowId(jobId, shard), (handle) => handle.signal(pollNowSignal)),
-        ),
-      );
-      if (outcomes.includes('signalled')) return 'signalled';
-      return outcomes.includes('unreachable') ? 'unreachable' : 'not_running';
+      const job = await signal(client, batchJobWorkflowId(jobId), (handle) => handle.signal(pollNowSignal));
+      if (job !== 'not_running') return job;
+      const own = shards.map((shard) => providerBatchWorkflowId(jobId, shard));
+      const outcomes = await Promise.all(own.map((id) => signal(client, id, (handle) => handle.signal(pollNowSignal))));
+      return outcomes.find((outcome) => outcome !== 'not_running') ?? 'not_running';
     },
     queryState: async (jobId) => {
       const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));

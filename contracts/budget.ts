@@ -20,3 +20,4 @@ export type Budget = z.infer<typeof Budget>;
 export const BudgetList = z
   .object({ data: z.array(Budget), as_of: Timestamp })
   .meta({ id: 'BudgetList', description: 'The budgets the caller’s key spends from.' });
+export type BudgetList = z.infer<typeof BudgetList>;

@@ -13,11 +13,8 @@ export const IdempotencyHeader = z.object({
 });
 
 export const SubmitHeaders = IdempotencyHeader.extend({
-  prefer: z
-    .string()
-    .optional()
-    .meta({
-      description: '`wait=N`: seconds to wait for the verdict, 0 to 60; 10 where nothing is said.',
-      example: 'wait=10',
-    }),
+  prefer: z.string().optional().meta({
+    description: '`wait=N`: seconds to wait for the verdict, 0 to 60; 10 where nothing is said.',
+    example: 'wait=10',
+  }),
 });

@@ -10,3 +10,4 @@ export const Readiness = z
     dependencies: z.object({ postgres: Dependency, temporal: Dependency }),
   })
   .meta({ id: 'Readiness' });
+export type Readiness = z.infer<typeof Readiness>;

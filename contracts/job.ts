@@ -3,8 +3,8 @@ import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { JOB_STATES } from '../domain/job-state.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { Refusal } from './error.ts';
-import { Currency, Money } from './money.ts';
 import { isStorable } from './metadata.ts';
+import { Currency, Money } from './money.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
 import { plainText, Timestamp, TimestampInput } from './text.ts';
 
@@ -103,7 +103,11 @@ export const ListJobsQuery = z
       if (Object.hasOwn(ListJobsQuery.shape, name)) continue;
       if (!METADATA_FILTER.test(name)) context.addIssue({ code: 'unrecognized_keys', keys: [name], input: query });
       else if (!isStorable(name) || typeof value !== 'string' || !isStorable(value)) {
-        context.addIssue({ code: 'custom', path: [name], message: 'must be given once, as well-formed text without NUL' });
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'must be given once, as well-formed text without NUL',
+        });
       }
     }
   });

@@ -22,6 +22,8 @@ export const LedgerPage = z.object({ data: z.array(LedgerEntry), next_cursor: Ne
   description: 'Entries about the job first, then those of its items in the order of the manifest.',
 });
 
+export type LedgerPage = z.infer<typeof LedgerPage>;
+
 export const LedgerQuery = z.strictObject({
   ...PageQuery,
   level: z

@@ -7,10 +7,7 @@ export const MAX_METADATA_VALUE_LENGTH = 512;
 const NUL = '\u0000';
 
 function storable(maxLength: number) {
-  return z
-    .string()
-    .max(maxLength)
-    .refine(isStorable, 'must be well-formed text without NUL');
+  return z.string().max(maxLength).refine(isStorable, 'must be well-formed text without NUL');
 }
 
 /** Whether a jsonb column can hold the text unchanged. */

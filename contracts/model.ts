@@ -18,7 +18,7 @@ export const Model = z
 export type Model = z.infer<typeof Model>;
 
 export const ModelAlias = z
-  .object({ alias: z.string(), targets: z.array(z.string()).meta({ description: 'In order of preference.' }) })
+  .object({ alias: z.string(), model: z.string().meta({ description: 'What the alias stands for.' }) })
   .meta({ id: 'ModelAlias' });
 
 export const ModelList = z
@@ -28,3 +28,4 @@ export const ModelList = z
     price_book_version: z.string(),
   })
   .meta({ id: 'ModelList', description: 'Every model with a batch price, and the tenant’s own names for models.' });
+export type ModelList = z.infer<typeof ModelList>;

@@ -4,6 +4,8 @@ import { SHARD_STATES } from '../domain/shard-state.ts';
 import { BatchJob } from './job.ts';
 import { Timestamp } from './text.ts';
 
+const CREATE_OUTCOMES = ['accepted', 'refused', 'not_found', 'not_sent'] as const;
+
 const ProviderBatch = z
   .object({
     attempt: z.int(),
@@ -22,7 +24,7 @@ const ProviderBatch = z
     native_request_counts: z.unknown(),
     native_errors: z.unknown().meta({ description: 'What the provider’s own validation of the batch said.' }),
     raw_error_pointer: z.string().nullable(),
-    create_outcome: z.enum(['accepted', 'refused', 'not_found']).nullable(),
+    create_outcome: z.enum(CREATE_OUTCOMES).nullable(),
     create_started_at: Timestamp.nullable(),
     create_deadline: Timestamp.nullable(),
     accepted_at: Timestamp.nullable(),
@@ -97,14 +99,23 @@ export const OperatorJob = z
     }),
   })
   .meta({ id: 'OperatorJob' });
+export type OperatorJob = z.infer<typeof OperatorJob>;
 
-const LedgerDifference = z.looseObject({}).meta({ id: 'LedgerDifference' });
+const LedgerDifference = z
+  .object({ subject: z.string(), check: z.string(), found: z.string(), expected: z.string() })
+  .meta({ id: 'LedgerDifference', description: 'One thing that does not add up.' });
 
 export const LedgerVerification = z
-  .object({ ok: z.boolean(), differences: z.array(LedgerDifference) })
-  .catchall(z.unknown())
+  .object({
+    ok: z.boolean(),
+    jobs: z.int().meta({ description: 'Jobs looked at.' }),
+    items: z.int().meta({ description: 'Charges computed again.' }),
+    differences: z.array(LedgerDifference),
+  })
   .meta({ id: 'LedgerVerification' });
+export type LedgerVerification = z.infer<typeof LedgerVerification>;
 
 export const PollNowAccepted = z.object({ job_id: z.string(), signalled: z.boolean() }).meta({ id: 'PollNowAccepted' });
+export type PollNowAccepted = z.infer<typeof PollNowAccepted>;
 
 export const LedgerVerifyQuery = z.strictObject({ job_id: z.string().min(1).max(200).optional() });

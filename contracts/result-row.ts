@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { ITEM_STATES } from '../domain/item-state.ts';
+import { isStorable } from './metadata.ts';
 import { Currency, Money } from './money.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
 import { Timestamp } from './text.ts';
@@ -87,7 +88,7 @@ export const ResultLines = z.string().meta({ description: 'One result row as a J
 export const ResultQuery = z.strictObject({
   ...PageQuery,
   status: z.enum(ITEM_END_STATES).optional(),
-  custom_id: z.string().min(1).max(2048).optional(),
+  custom_id: z.string().min(1).max(2048).refine(isStorable, 'must be well-formed text without NUL').optional(),
 });
 export type ResultQuery = z.infer<typeof ResultQuery>;
 

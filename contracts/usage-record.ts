@@ -49,6 +49,7 @@ export const JobUsage = z
     last_settled_at: Timestamp,
   })
   .meta({ id: 'JobUsage' });
+export type JobUsage = z.infer<typeof JobUsage>;
 
 export const ItemUsageRecord = z
   .object({
@@ -65,10 +66,12 @@ export const ItemUsageRecord = z
     settled_at: Timestamp,
   })
   .meta({ id: 'ItemUsageRecord' });
+export type ItemUsageRecord = z.infer<typeof ItemUsageRecord>;
 
 export const JobUsageExport = z
   .object({ data: z.array(z.union([JobUsage, ItemUsageRecord])), next_cursor: NextCursor })
   .meta({ id: 'JobUsageExport' });
+export type JobUsageExport = z.infer<typeof JobUsageExport>;
 
 export const UsageLines = z.string().meta({ description: 'One record as a JSON object on each line.' });
 export const UsageCsv = z.string().meta({
@@ -111,7 +114,11 @@ export const UsageQuery = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: '`next_since` of an earlier answer: only what became visible after it, nothing twice.' }),
+    .meta({
+      description:
+        '`start` for the first read, then `next_since` of the last: only what was written after it, nothing twice and ' +
+        'nothing missed. What is still being written waits for the next read.',
+    }),
   group_by: GroupBy,
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
@@ -122,11 +129,15 @@ export const UsageGroupSum = z
     ...SUMS,
   })
   .meta({ id: 'UsageGroupSum' });
+export type UsageGroupSum = z.infer<typeof UsageGroupSum>;
 
 export const UsageReport = z
   .object({
     data: z.array(z.union([JobUsage, UsageGroupSum])),
     next_cursor: NextCursor,
-    next_since: z.string().meta({ description: 'Pass as `since` to read only what came after this answer.' }),
+    next_since: z.string().nullable().meta({
+      description: 'Pass as `since` to read only what came after this answer; null where `since` was not asked for.',
+    }),
   })
   .meta({ id: 'UsageReport' });
+export type UsageReport = z.infer<typeof UsageReport>;

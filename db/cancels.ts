@@ -24,7 +24,7 @@ export async function recordJobCancel(
   );
   await insertEvent(client, {
     tenantId: job.tenantId,
-    jobId: job.jobId,
+    jobId: job.key.uuid,
     type: 'batch_job.cancel_requested',
     data: { job_id: job.jobId, status: 'cancel_requested' },
   });
@@ -39,7 +39,7 @@ export async function recordJobCancelled(client: pg.PoolClient, job: JobRow, now
   );
   await insertEvent(client, {
     tenantId: job.tenantId,
-    jobId: job.jobId,
+    jobId: job.key.uuid,
     type: 'batch_job.cancelled',
     data: { job_id: job.jobId, status: 'cancelled' },
   });

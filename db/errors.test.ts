@@ -22,15 +22,24 @@ test.each([
   expect(isConnectionFailure(new Error(message))).toBe(true);
 });
 
-test.each([withCode('23505'), withCode('42P01'), withCode('40001'), new Error('no'), new GatewayError('not_found', 'no'), null])(
-  'leaves %s as it is',
-  (error) => {
-    expect(asGatewayError(error)).toBe(error);
-  },
-);
+test.each([
+  withCode('23505'),
+  withCode('42P01'),
+  withCode('40001'),
+  new Error('no'),
+  new GatewayError('not_found', 'no'),
+  null,
+])('leaves %s as it is', (error) => {
+  expect(asGatewayError(error)).toBe(error);
+});
 
 test('knows a lost race by its code alone', () => {
-  expect(['40001', '40P01', '55P03', '23505'].map((code) => isLostRace(withCode(code)))).toEqual([true, true, false, false]);
+  expect(['40001', '40P01', '55P03', '23505'].map((code) => isLostRace(withCode(code)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
   expect(isLostRace('40001')).toBe(false);
 });
 

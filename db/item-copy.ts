@@ -17,6 +17,10 @@ export interface Numbering {
   readonly firstItemNo: number;
 }
 
+/** Signature, flags and header extension of binary COPY (PostgreSQL documentation, COPY, "Binary Format"). */
+const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
+const TRAILER = Buffer.from([0xff, 0xff]);
+
 /**
  * Copies the rows into the partitions of their bucket: `batch_items` first, for its unique indexes are what may refuse.
  * Straight into the leaves, since a role under row-level security may not COPY into their parents.
@@ -27,23 +31,33 @@ export async function copySpooledItems(
   { bucket, manifestNo, firstItemNo }: Numbering,
   skipped: SkippedRows | null,
 ): Promise<void> {
-  const items = numbered(kept(spool.itemRows(), skipped), firstItemNo, (rows, first) =>
-    numberItemRows(rows, first, manifestNo),
+  const items = kept(spool.itemRows(), ITEM_COLUMNS.length, skipped);
+  const numberItems = (rows: Buffer, first: number) => numberItemRows(rows, first, manifestNo);
+  await copyRows(client, `batch_items_${bucket}`, ITEM_COLUMNS, numbered(items, firstItemNo, numberItems));
+  const requests = kept(spool.requestRows(), REQUEST_COLUMNS.length, skipped);
+  await copyRows(
+    client,
+    `item_requests_${bucket}`,
+    REQUEST_COLUMNS,
+    numbered(requests, firstItemNo, numberRequestRows),
   );
-  await copyRows(client, `batch_items_${bucket}`, ITEM_COLUMNS, items);
-  const requests = numbered(kept(spool.requestRows(), skipped), firstItemNo, numberRequestRows);
-  await copyRows(client, `item_requests_${bucket}`, REQUEST_COLUMNS, requests);
 }
 
-/** Streams COPY text into a table. `columns` name the fields of a row in order. */
+/** Streams rows in binary COPY format into a table. `columns` name the fields of a row in order. */
 export async function copyRows(
   client: pg.PoolClient,
   table: string,
   columns: readonly string[],
   rows: AsyncIterable<Buffer>,
 ): Promise<void> {
-  const copy = client.query(copyFrom(`COPY ${table} (${columns.join(', ')}) FROM STDIN`));
-  await pipeline(Readable.from(rows), copy);
+  const copy = client.query(copyFrom(`COPY ${table} (${columns.join(', ')}) FROM STDIN WITH (FORMAT binary)`));
+  await pipeline(Readable.from(framed(rows)), copy);
+}
+
+async function* framed(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield HEADER;
+  yield* rows;
+  yield TRAILER;
 }
 
 async function* numbered(
@@ -58,17 +72,21 @@ async function* numbered(
   }
 }
 
-async function* kept(batches: AsyncIterable<Buffer>, skipped: SkippedRows | null): AsyncGenerator<Buffer> {
-  if (skipped === null) {
-    yield* batches;
-    return;
-  }
+async function* kept(
+  batches: AsyncIterable<Buffer>,
+  columns: number,
+  skipped: SkippedRows | null,
+): AsyncGenerator<Buffer> {
   let index = 0;
   for await (const rows of batches) {
+    if (skipped === null) {
+      yield rows;
+      continue;
+    }
     const first = index;
-    let start = 0;
     const pieces: Buffer[] = [];
-    index += eachRow(rows, (at, row) => {
+    let start = 0;
+    index += eachRow(rows, columns, (at, row) => {
       if (skipped.has(first + row - 1)) start = at;
       else if (skipped.has(first + row)) pieces.push(rows.subarray(start, at));
     });

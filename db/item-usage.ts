@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type ItemState, itemStateFromCode } from '../domain/item-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { Provider } from '../domain/provider.ts';
 import type { Usage } from '../domain/usage.ts';
 import { fromUuid } from './ids.ts';
 import type { JobRecord } from './job-view.ts';
@@ -10,7 +11,7 @@ export interface ItemUsageRecord {
   readonly itemId: string;
   readonly customId: string;
   readonly status: ItemState;
-  readonly provider: string | null;
+  readonly provider: Provider | null;
   readonly model: string;
   readonly usage: Usage;
   readonly amount: Amount;
@@ -22,7 +23,7 @@ interface Row {
   readonly item_id: string;
   readonly custom_id: string;
   readonly state: number;
-  readonly provider: string | null;
+  readonly provider: Provider | null;
   readonly model: string;
   readonly input_tokens: string;
   readonly cached_input_tokens: string;

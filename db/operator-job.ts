@@ -44,7 +44,7 @@ export interface ProviderBatchView {
   readonly native_request_counts: unknown;
   readonly native_errors: unknown;
   readonly raw_error_pointer: string | null;
-  readonly create_outcome: string | null;
+  readonly create_outcome: 'accepted' | 'refused' | 'not_found' | 'not_sent' | null;
   readonly create_started_at: Date | null;
   readonly create_deadline: Date | null;
   readonly accepted_at: Date | null;

@@ -11,9 +11,12 @@ test.each(ROLES)('makes a key for %s that is one word, never the same, and begin
   expect(generateKey(role).key).not.toBe(key);
 });
 
-test.each(['', 'bg_tenant_', 'sk-0123456789', 'bg_tenant_x y', `bg_tenant_${'a'.repeat(44)}`])('%j is no key', (text) => {
-  expect(isKey(text)).toBe(false);
-});
+test.each(['', 'bg_tenant_', 'sk-0123456789', 'bg_tenant_x y', `bg_tenant_${'a'.repeat(44)}`])(
+  '%j is no key',
+  (text) => {
+    expect(isKey(text)).toBe(false);
+  },
+);
 
 test('stores SHA-256 of the whole key', () => {
   expect(hashKey('abc').toString('hex')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');

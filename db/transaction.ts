@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { Database } from './client.ts';
-import { asGatewayError, codeOf, isLostRace, SQLSTATE } from './errors.ts';
+import { asGatewayError, codeOf, isConnectionFailure, isLostRace, SQLSTATE } from './errors.ts';
 
 const MAX_ATTEMPTS = 5;
 const RETRY_STEP_MS = 20;
@@ -22,8 +22,8 @@ const current = new AsyncLocalStorage<{ database: Database; open: boolean }>();
  * Runs `work` between BEGIN and COMMIT on one connection. After a deadlock or a serialisation failure it is run again,
  * so it may have no effect but its statements. It may not begin another transaction: with every connection waiting for
  * a second one, the pool would stand still. Throws what `work` throws, `job_busy` (see lockTimeoutMs), or
- * `dependency_unavailable` when the database is away before COMMIT; an error of COMMIT itself is passed on as it is,
- * since the effect may have happened.
+ * `dependency_unavailable` when the database is away before COMMIT; a connection that breaks during COMMIT is an ordinary
+ * error, since the effect may have happened.
  */
 export async function inTransaction<Result>(
   db: Database,
@@ -77,14 +77,17 @@ async function runOnce<Result>(
       });
       throw asGatewayError(error);
     }
-    await client.query('COMMIT').catch((failure: Error) => {
+    const { command } = await client.query('COMMIT').catch((failure: Error) => {
+      if (!isConnectionFailure(failure)) throw failure;
       broken ??= failure;
-      throw failure;
+      throw new Error('the connection broke while a transaction was being committed', { cause: failure });
     });
+    if (command !== 'COMMIT') throw new Error('rolled back: the work went on after a statement that failed');
     return result;
   } finally {
     scope.open = false;
-    client.off('error', onError);
+    // One that broke may have more to say; the pool only listens to those it keeps.
+    if (broken === undefined) client.off('error', onError);
     client.release(broken);
   }
 }

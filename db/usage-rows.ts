@@ -1,5 +1,7 @@
 import { itemStateCode } from '../domain/item-state.ts';
+import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { Endpoint, Provider } from '../domain/provider.ts';
 
 /** Of `item_outcomes` o and `batch_jobs` j, grouped by at least the currency. */
 export const SUM_COLUMNS = `
@@ -52,9 +54,9 @@ export interface JobUsageRecord extends UsageSums {
   readonly projectId: string | null;
   readonly customerId: string | null;
   readonly apiKeyId: string;
-  readonly endpoint: string;
-  readonly state: string;
-  readonly provider: string | null;
+  readonly endpoint: Endpoint;
+  readonly state: JobState;
+  readonly provider: Provider | null;
   readonly model: string;
   readonly firstSettledAt: Date;
   readonly lastSettledAt: Date;

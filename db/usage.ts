@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import type { JobState } from '../domain/job-state.ts';
+import type { Endpoint, Provider } from '../domain/provider.ts';
 import { fromUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 import { type JobUsageRecord, SUM_COLUMNS, type SumRow, toUsageSums, type UsageSums } from './usage-rows.ts';
@@ -118,9 +120,9 @@ interface JobColumns {
   readonly project_id: string | null;
   readonly customer_id: string | null;
   readonly api_key_id: string;
-  readonly endpoint: string;
-  readonly state: string;
-  readonly provider: string | null;
+  readonly endpoint: Endpoint;
+  readonly state: JobState;
+  readonly provider: Provider | null;
   readonly model: string;
   readonly first_settled_at: Date;
   readonly last_settled_at: Date;

@@ -56,11 +56,4 @@ describe('an id shaped like an e-mail address', () => {
     expect(validateCustomId(customId, STRICT)).toMatchObject({ ok: false, error: 'custom_id_may_be_personal' });
     expect(validateCustomId(customId, { allowEmailLike: true })).toEqual({ ok: true, customId });
   });
-
-  test('is looked for in linear time', () => {
-    const hostile = `${'a@b.'.repeat(128)}`;
-    const started = performance.now();
-    for (let round = 0; round < 1_000; round += 1) validateCustomId(hostile, STRICT);
-    expect(performance.now() - started).toBeLessThan(5_000);
-  });
 });

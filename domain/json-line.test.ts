@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MAX_JSON_DEPTH, parseJsonLine } from './json-line.ts';
 
-const nested = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
 describe('accepts', () => {
   test.each([

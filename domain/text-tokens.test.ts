@@ -5,14 +5,14 @@ import { estimateTextTokens } from './text-tokens.ts';
 describe('estimateTextTokens', () => {
   // Counts of the public o200k tokenizer, or cl100k where that is higher.
   test.each([
-    ['English', 'The quick brown fox jumps over the lazy dog. It was not amused by this at all.', 18],
-    ['code', 'export const total = rows.map((row) => row.amount).reduce((sum, each) => sum + each, 0);', 22],
-    ['JSON', '{"id":"row_17","scores":[0.12,0.93,0.481],"tags":["a","b"],"ok":true}', 31],
-    ['numbers', '12345 67890 31415926535 2.718281828', 15],
-    ['German', 'Über die Änderung des Grundgesetzes können Gesetze beschließen.', 17],
-    ['Chinese', '人人生而自由，在尊严和权利上一律平等。', 19],
-    ['Korean', '모든 인간은 태어날 때부터 자유로우며', 19],
-    ['Russian', 'Все люди рождаются свободными и равными', 15],
+    ['English', 'The quick brown fox jumps over the lazy dog. It was not amused by this at all.', 19],
+    ['code', 'export const total = rows.map((row) => row.amount).reduce((sum, each) => sum + each, 0);', 27],
+    ['JSON', '{"id":"row_17","scores":[0.12,0.93,0.481],"tags":["a","b"],"ok":true}', 32],
+    ['numbers', '12345 67890 31415926535 2.718281828', 16],
+    ['German', 'Über die Änderung des Grundgesetzes können Gesetze beschließen.', 19],
+    ['Chinese', '人人生而自由，在尊严和权利上一律平等。', 21],
+    ['Korean', '모든 인간은 태어날 때부터 자유로우며', 21],
+    ['Russian', 'Все люди рождаются свободными и равными', 21],
     ['emoji', '😀😂🥲🚀', 10],
   ])('is not below what a tokenizer counts of %s', (_kind, text, tokens) => {
     const estimate = estimateTextTokens(text);

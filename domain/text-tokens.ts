@@ -12,7 +12,7 @@ const SYMBOL = 42;
 const LINE_BREAK = 64;
 /** Accented Latin splits the word it stands in. */
 const LATIN_EXTENDED = 64;
-const CYRILLIC = 36;
+const CYRILLIC = 40;
 /** Greek, Armenian, Hebrew, Arabic. */
 const NEAR_SCRIPTS = 52;
 /** Indic scripts, Thai, Georgian and others written with many marks; accented Latin of two marks. */

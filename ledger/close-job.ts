@@ -106,7 +106,7 @@ async function recordEnd(
   );
   await insertEvent(client, {
     tenantId: job.tenantId,
-    jobId: job.jobId,
+    jobId: job.key.uuid,
     type: `batch_job.${state}`,
     data: { job_id: job.jobId, status: state },
   });

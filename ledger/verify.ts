@@ -49,7 +49,10 @@ interface JobSums {
  * Recomputes a job's money, or everybody's, from the items and the price book, and names every difference: counts,
  * per-item charges, ledger sums, the law `reserved + overage = settled + released + held`, and the budgets. Reads only.
  */
-export async function verifyLedger(db: Database, scope: { jobId?: string; since?: Date } = {}): Promise<LedgerReport> {
+export async function verifyLedger(
+  db: Database,
+  scope: { jobId?: string; since?: Date; onProgress?: () => void } = {},
+): Promise<LedgerReport> {
   const differences: LedgerDifference[] = [];
   const report = (subject: string, check: string, found: unknown, expected: unknown): void => {
     if (String(found) !== String(expected) && differences.length < MAX_DIFFERENCES) {
@@ -59,6 +62,7 @@ export async function verifyLedger(db: Database, scope: { jobId?: string; since?
   let items = 0;
   const jobs = await listJobs(db, scope);
   for (const { job_id, bucket } of jobs) {
+    scope.onProgress?.();
     const sums = await readJobSums(db, job_id, bucket);
     verifyJobSums(sums, report);
     items += await verifyItemPrices(db, sums, report);

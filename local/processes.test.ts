@@ -82,7 +82,7 @@ test('starts a killed process again and says so with the end of its log', async 
 test('keeps trying a process that fails after it had been ready once', async () => {
   const marker = join(directory, 'marker');
   writeFileSync(marker, '');
-  const script = `const fs = require('node:fs'); if (!fs.existsSync(${JSON.stringify(marker)})) throw new Error('no marker'); ${READY} ${FOR_EVER}`;
+  const script = `const fs = require('node:fs'); if (!fs.existsSync(${JSON.stringify(marker)})) process.exit(1); ${READY} ${FOR_EVER}`;
   const logFile = join(directory, 'child.log');
   let starts = 0;
   const child = await start(script, {

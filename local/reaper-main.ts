@@ -6,7 +6,7 @@ import { endProcess, identify, type ProcessIdentity } from './running-process.ts
  * The process that outlives a stack killed with SIGKILL: it is told what the stack started, sleeps, and when the
  * channel to its parent closes it ends whatever is still running, newest first.
  */
-export const orderSchema = z.discriminatedUnion('do', [
+const orderSchema = z.discriminatedUnion('do', [
   z.object({ do: z.literal('watch'), pid: z.number().int().positive(), signal: z.enum(['SIGINT', 'SIGTERM']) }),
   z.object({ do: z.literal('forget'), pid: z.number().int().positive() }),
   z.object({ do: z.literal('remove'), directory: z.string().min(1) }),
@@ -20,7 +20,7 @@ interface Watched {
   identity: Promise<ProcessIdentity | undefined>;
 }
 
-const GRACE_MS = 10_000;
+const GRACE_MS = 20_000;
 const watched = new Map<number, Watched>();
 const directories = new Set<string>();
 

@@ -32,6 +32,7 @@ export interface StackParts {
     openaiPort: number;
     controlPort: number;
     host: string;
+    /** A folder; a temporary one when absent. */
     statePath?: string;
   }): Promise<RunningSimulators>;
   /** Name → type as Temporal's command line spells it. */

@@ -81,7 +81,7 @@ export async function startSimulated(start: StackStart): Promise<RunningSimulato
     openaiPort: start.ports.openaiSimulator,
     controlPort: start.ports.simulatorControl,
     host: '127.0.0.1',
-    ...(start.ephemeral ? {} : { statePath: join(start.dataDirectory, 'simulators.json') }),
+    ...(start.ephemeral ? {} : { statePath: join(start.dataDirectory, 'simulators') }),
   });
   await stoppable(
     start.stops,
@@ -106,6 +106,8 @@ export function startMain(
     cwd: projectDirectory,
     logFile: join(start.dataDirectory, 'logs', `${name}.log`),
     channel: true,
+    // Longer than the api lets its requests end.
+    stopWaitMs: 20_000,
     readyWhen: httpReady(`http://127.0.0.1:${healthPort}/readyz`),
     signal: start.signal,
     reaper: start.reaper,

@@ -1,6 +1,8 @@
 import { ProviderError } from './provider-error.ts';
+import { readSafeText } from './safe-text.ts';
 
 const MAX_CAUSES = 8;
+const MAX_MESSAGE_LENGTH = 2000;
 /** Raised while connecting (Node's `syscall` on the error), so no byte of a request was sent. */
 const CONNECTING = new Set(['connect', 'getaddrinfo']);
 const TIMEOUT_CODES = new Set(['ETIMEDOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
@@ -41,7 +43,8 @@ function listCauses(error: unknown): unknown[] {
 
 function describe(causes: readonly unknown[]): string {
   const messages = causes.map((cause) => (cause instanceof Error ? cause.message : '')).filter((text) => text !== '');
-  return messages.length > 0 ? [...new Set(messages)].join(': ') : 'the connection failed';
+  // What failed to parse is quoted in the message, so it may hold anything.
+  return readSafeText([...new Set(messages)].join(': '), MAX_MESSAGE_LENGTH) ?? 'the connection failed';
 }
 
 function readText(value: unknown, key: 'code' | 'syscall'): string {

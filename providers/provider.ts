@@ -94,7 +94,7 @@ export interface NativeBatch {
   end: BatchEnd | null;
   /** The provider's own word. */
   nativeStatus: string;
-  /** The provider's own counts, untouched, for operators. */
+  /** The provider's own counts, as it wrote them, for operators. */
   nativeCounts: Readonly<Record<string, unknown>> | null;
   /** A hint for progress, null where the counts are absent or make no sense. Never counts, never money. */
   progress: { total: number; completed: number; failed: number } | null;

@@ -13,6 +13,8 @@ test.each([
   [{ 'retry-after': 'Mon, 30 Nov 2026 11:00:00 GMT' }, 0],
   // A server an hour behind this machine, by its own word.
   [{ 'retry-after': 'Mon, 30 Nov 2026 11:00:30 GMT', date: 'Mon, 30 Nov 2026 11:00:00 GMT' }, 30_000],
+  [{ 'retry-after': '999999999' }, 86_400_000],
+  [{ 'retry-after': 'Mon, 30 Nov 2099 12:00:00 GMT' }, 86_400_000],
   [{ 'retry-after': '-3x' }, null],
   [{ 'retry-after': '' }, null],
   [{ 'retry-after': 'Infinity' }, null],

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 import { type FaultAction, LINE_FAULTS, TRANSFER_FAULTS } from './fault-actions.ts';
-import { appendedLines, createLineDamage, halfOf, type LineRewriters, type ResultFileName } from './line-faults.ts';
+import { appendedLines, bytesToCut, createLineDamage, type LineRewriters, type ResultFileName } from './line-faults.ts';
 import { readLines } from './line-reader.ts';
 
 export interface Download {
@@ -36,6 +37,8 @@ export async function sendDownload(
     }
     if (!outgoing.write(chunk)) await drained(outgoing);
     sent += chunk.length;
+    // Each chunk is to reach the reader by itself, so it must be on its way before the next is written.
+    if (action.chunk_bytes !== undefined) await setImmediate();
     if (action.chunk_delay_ms !== undefined) await clock.sleep(action.chunk_delay_ms);
   }
   if (sent === action.cut?.after_bytes) {
@@ -78,7 +81,7 @@ async function* damagedLines(download: Download, action: FaultAction): AsyncGene
   const tail = [held ?? [], added.map(({ text }) => Buffer.from(text))].flat();
   if (tail.length === 0) return;
   const last = Buffer.concat(tail.flatMap((line) => [line, lineEnd]));
-  yield action.half_last_line ? last.subarray(0, last.length - halfOf(tail.at(-1))) : last;
+  yield last.subarray(0, last.length - bytesToCut(action, file, tail.at(-1)));
 }
 
 function drained(outgoing: ServerResponse): Promise<void> {

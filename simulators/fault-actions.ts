@@ -86,7 +86,7 @@ export const FaultAction = z.strictObject({
   append_raw_lines: z
     .union([z.array(z.string()), z.strictObject({ file: ResultFile, lines: z.array(z.string()) })])
     .optional(),
-  half_last_line: z.literal(true).optional(),
+  half_last_line: z.union([z.literal(true), ResultFile]).optional(),
   crlf: z.literal(true).optional(),
 
   cut: z.strictObject({ after_bytes: Count }).optional(),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FaultAction } from './fault-actions.ts';
-import { appendedLines, createLineDamage, halfOf, type ResultLine } from './line-faults.ts';
+import { appendedLines, bytesToCut, createLineDamage, type ResultLine } from './line-faults.ts';
 
 const rewriters = { emptyBody: (line: string) => `empty ${line}`, zeroStatus: (line: string) => `zero ${line}` };
 const LINES: ResultLine[] = [
@@ -57,6 +57,9 @@ test('appends raw lines to the output file, or to the one named', () => {
   expect(appendedLines({})).toEqual([]);
 });
 
-test('cuts half of the last line, counted in bytes', () => {
-  expect([halfOf('abcd'), halfOf('é'), halfOf(undefined)]).toEqual([2, 1, 0]);
+test('cuts half of the last line, counted in bytes, of the file it is asked for', () => {
+  expect(bytesToCut({ half_last_line: true }, 'output', 'abcd')).toBe(2);
+  expect(bytesToCut({ half_last_line: 'error' }, 'error', 'éé')).toBe(2);
+  expect(bytesToCut({ half_last_line: 'error' }, 'output', 'abcd')).toBe(0);
+  expect(bytesToCut({}, 'output', 'abcd')).toBe(0);
 });

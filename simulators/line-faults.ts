@@ -39,9 +39,10 @@ export function appendedLines(action: FaultAction): ResultLine[] {
   return lines.map((text) => ({ file, text }));
 }
 
-/** How many bytes to cut off a file so that its last line stops halfway. */
-export function halfOf(line: string | Buffer | undefined): number {
-  return line === undefined ? 0 : Math.ceil(Buffer.byteLength(line) / 2);
+/** How many bytes to cut off a file so that its last line stops halfway; none when the action leaves it whole. */
+export function bytesToCut(action: FaultAction, file: ResultFileName, lastLine: string | Buffer = ''): number {
+  const isHalved = action.half_last_line === true || action.half_last_line === file;
+  return isHalved ? Math.ceil(Buffer.byteLength(lastLine) / 2) : 0;
 }
 
 function stage(

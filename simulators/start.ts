@@ -33,6 +33,7 @@ export interface Simulators {
   openaiUrl: string;
   /** Origin of the control port, for `createControl`. */
   controlUrl: string;
+  /** Ends everything; may be called again. */
   close(): Promise<void>;
 }
 
@@ -60,14 +61,19 @@ export async function startSimulators(options: SimulatorOptions = {}): Promise<S
   const [openaiServer, controlServer] = servers;
   log(`simulators listen: OpenAI ${openaiServer.url}, control ${controlServer.url}`);
 
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.close()));
+    await Promise.all(providers.map((provider) => provider.stop()));
+    clock.stop();
+    if (statePath === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  let stopping: Promise<void> | undefined;
   return {
     openaiUrl: `${openaiServer.url}/v1`,
     controlUrl: controlServer.url,
-    async close() {
-      await Promise.all(servers.map((server) => server.close()));
-      await Promise.all(providers.map((provider) => provider.stop()));
-      clock.stop();
-      if (statePath === undefined) rmSync(folder, { recursive: true, force: true });
+    close() {
+      stopping ??= stop();
+      return stopping;
     },
   };
 }

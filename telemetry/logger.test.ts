@@ -12,7 +12,13 @@ test('writes one JSON object a line with level, time, service and message', () =
   const { logger, lines, last } = capture();
   logger.info({ jobId: 'job_1' }, 'submitted');
   expect(lines).toHaveLength(1);
-  expect(last()).toEqual({ level: 'info', time: expect.stringMatching(/Z$/), service: 'test', jobId: 'job_1', msg: 'submitted' });
+  expect(last()).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/Z$/),
+    service: 'test',
+    jobId: 'job_1',
+    msg: 'submitted',
+  });
 });
 
 test('writes nothing below its level', () => {
@@ -56,7 +62,12 @@ test('carries what Temporal says, with its error under err', () => {
   const { logger, last } = capture('trace');
   const temporal = temporalLogger(logger);
   temporal.warn('activity failed', { workflowId: 'batch-job/job_1', error: new Error('no') });
-  expect(last()).toMatchObject({ level: 'warn', msg: 'activity failed', workflowId: 'batch-job/job_1', err: { message: 'no' } });
+  expect(last()).toMatchObject({
+    level: 'warn',
+    msg: 'activity failed',
+    workflowId: 'batch-job/job_1',
+    err: { message: 'no' },
+  });
   for (const level of ['trace', 'debug', 'info', 'warn', 'error'] as const) {
     temporal[level]('said');
     expect(last()).toMatchObject({ level, msg: 'said' });

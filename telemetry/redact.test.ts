@@ -1,16 +1,30 @@
 import { expect, test } from 'vitest';
 import { describeError, redact, scrub } from './redact.ts';
 
-test.each(['authorization', 'Authorization', 'x-api-key', 'api_key', 'apiKey', 'key', 'password', 'prompt', 'body', 'messages', 'content', 'input', 'request_body'])(
-  'hides the value of %s',
+test.each([
+  'authorization',
+  'Authorization',
+  'x-api-key',
+  'api_key',
+  'apiKey',
+  'key',
+  'password',
+  'prompt',
+  'body',
+  'messages',
+  'content',
+  'input',
+  'request_body',
+])('hides the value of %s', (name) => {
+  expect(redact({ [name]: 'secret' })).toEqual({ [name]: '[redacted]' });
+});
+
+test.each(['keyId', 'jobId', 'inputTokens', 'content_type', 'bodyBytes', 'attemptToken'])(
+  'shows the value of %s',
   (name) => {
-    expect(redact({ [name]: 'secret' })).toEqual({ [name]: '[redacted]' });
+    expect(redact({ [name]: 'shown' })).toEqual({ [name]: 'shown' });
   },
 );
-
-test.each(['keyId', 'jobId', 'inputTokens', 'content_type', 'bodyBytes', 'attemptToken'])('shows the value of %s', (name) => {
-  expect(redact({ [name]: 'shown' })).toEqual({ [name]: 'shown' });
-});
 
 test('hides inside objects and lists', () => {
   expect(redact({ items: [{ custom_id: 'a', request: { messages: ['hello'] } }] })).toEqual({
@@ -37,7 +51,10 @@ test('makes bigints, dates and bytes readable', () => {
 });
 
 test('describes an error by kind, code, message, stack and cause only', () => {
-  const error = Object.assign(new TypeError('bad', { cause: new Error('why') }), { code: 'E1', detail: 'Key (custom_id)=(x)' });
+  const error = Object.assign(new TypeError('bad', { cause: new Error('why') }), {
+    code: 'E1',
+    detail: 'Key (custom_id)=(x)',
+  });
   expect(describeError(error)).toEqual({
     type: 'TypeError',
     code: 'E1',

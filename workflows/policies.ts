@@ -44,7 +44,8 @@ export const INGEST_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
 
 export const MAINTENANCE_POLICY: ActivityOptions = {
   taskQueue: MAINTENANCE_QUEUE,
-  startToCloseTimeout: '10 minutes',
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '2 minutes',
   retry: { maximumAttempts: 3 },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 };

@@ -2,12 +2,11 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { GatewayError } from '../../domain/gateway-error.ts';
 
-/** Nothing downstream is handed a larger piece, whatever the stream's own chunks are. */
+/** Chunks are joined and cut to lie between these, whatever the stream's own: one byte each would cost dearly. */
+const MIN_CHUNK_BYTES = 16 * 1024;
 const MAX_CHUNK_BYTES = 256 * 1024;
 /** Short bodies may compress absurdly well without harm; the ratio is looked at beyond this. */
 const RATIO_APPLIES_BEYOND_BYTES = 16 * 1024 * 1024;
-/** Enough of the start to tell every byte order mark and a gzip header. */
-const START_BYTES = 4;
 
 export interface BodyEncoding {
   /** The Content-Encoding header, if there was one: gzip or identity. */
@@ -30,7 +29,7 @@ export interface BodyLimits {
  * truncated gzip), `unsupported_media_type`, `request_too_large`, or `invalid_request` when the client broke off.
  */
 export async function* readBody(body: Readable, encoding: BodyEncoding, limits: BodyLimits): AsyncGenerator<Buffer> {
-  const received = withWholeStart(receivedChunks(body));
+  const received = evened(receivedChunks(body));
   let isFirst = true;
   let bytes = 0;
   for await (const chunk of decoded(received, encoding, limits)) {
@@ -50,11 +49,9 @@ export async function* readBody(body: Readable, encoding: BodyEncoding, limits: 
 async function* receivedChunks(body: Readable): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-      const bytes =
-        typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-      for (let start = 0; start < bytes.length; start += MAX_CHUNK_BYTES) {
-        yield bytes.subarray(start, start + MAX_CHUNK_BYTES);
-      }
+      yield typeof chunk === 'string'
+        ? Buffer.from(chunk)
+        : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     }
   } catch (error) {
     throw new GatewayError('invalid_request', 'The body broke off before its end. Nothing was stored; send it again.', {
@@ -63,20 +60,22 @@ async function* receivedChunks(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Joins leading chunks until the first one shows the whole start of the body. */
-async function* withWholeStart(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let start: Buffer | null = Buffer.alloc(0);
+/** The first chunk is the whole body or long enough to tell its encoding by. */
+async function* evened(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let small: Buffer[] = [];
+  let smallBytes = 0;
   for await (const chunk of chunks) {
-    if (start === null) {
-      yield chunk;
-      continue;
+    small.push(chunk);
+    smallBytes += chunk.length;
+    if (smallBytes < MIN_CHUNK_BYTES) continue;
+    const joined = small.length === 1 ? chunk : Buffer.concat(small);
+    small = [];
+    smallBytes = 0;
+    for (let start = 0; start < joined.length; start += MAX_CHUNK_BYTES) {
+      yield joined.subarray(start, start + MAX_CHUNK_BYTES);
     }
-    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
-    if (start.length < START_BYTES) continue;
-    yield start;
-    start = null;
   }
-  if (start !== null && start.length > 0) yield start;
+  if (smallBytes > 0) yield Buffer.concat(small);
 }
 
 async function* decoded(
@@ -86,7 +85,7 @@ async function* decoded(
 ): AsyncGenerator<Buffer> {
   const named = contentEncoding?.trim().toLowerCase() ?? '';
   if (named === 'gzip' || named === 'x-gzip') {
-    yield* withWholeStart(gunzipped(received, limits));
+    yield* evened(gunzipped(received, limits));
     return;
   }
   if (named !== '' && named !== 'identity') {
@@ -98,7 +97,7 @@ async function* decoded(
   const first = await received.next();
   if (first.done) return;
   const all = prepended(first.value, received);
-  yield* detectGzip && isGzip(first.value) ? withWholeStart(gunzipped(all, limits)) : all;
+  yield* detectGzip && isGzip(first.value) ? evened(gunzipped(all, limits)) : all;
 }
 
 async function* prepended(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {

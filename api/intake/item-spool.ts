@@ -1,4 +1,4 @@
-import { encodeItemRow, encodeRequestRow, type ItemRow, type RowOwner } from '../../db/item-rows.ts';
+import { type ItemRow, ItemRowWriter } from '../../db/item-rows.ts';
 import type { SpooledItems } from '../../db/item-spool.ts';
 import type { ItemGroup } from '../../domain/admission.ts';
 import { GroupTally } from './group-tally.ts';
@@ -17,16 +17,22 @@ export interface SpoolSettings {
 /** The checked items of one body as COPY rows, and their groups, until they are stored. Close it always. */
 export class ItemSpool implements SpooledItems {
   readonly positions: 'line' | 'index';
-  readonly #owner: RowOwner;
+  readonly #writer: ItemRowWriter;
   readonly #lease: SpaceLease;
   readonly #itemRows: SpoolFile;
   readonly #requestRows: SpoolFile;
   readonly #tally = new GroupTally();
+  readonly #writeItem = (rows: Buffer, start: number, item: ItemRow) => this.#writer.writeItem(rows, start, item);
+  readonly #writeRequest = (rows: Buffer, start: number, item: ItemRow) => this.#writer.writeRequest(rows, start, item);
   #itemCount = 0;
   #hasOwnKeys = false;
 
-  constructor(owner: RowOwner, positions: 'line' | 'index', { directory, memoryBytes, space }: SpoolSettings) {
-    this.#owner = owner;
+  constructor(
+    owner: { readonly bucket: number; readonly jobUuid: string },
+    positions: 'line' | 'index',
+    { directory, memoryBytes, space }: SpoolSettings,
+  ) {
+    this.#writer = new ItemRowWriter(owner);
     this.positions = positions;
     this.#lease = space.lease();
     const options = { directory, memoryBytes, lease: this.#lease };
@@ -48,8 +54,8 @@ export class ItemSpool implements SpooledItems {
     this.#tally.add(item);
     this.#itemCount += 1;
     if (item.idempotencyKey !== null) this.#hasOwnKeys = true;
-    const isFull = this.#itemRows.add(encodeItemRow(this.#owner, item));
-    return this.#requestRows.add(encodeRequestRow(this.#owner, item)) || isFull;
+    const isFull = this.#itemRows.add(item, this.#writer.itemSize(item), this.#writeItem);
+    return this.#requestRows.add(item, this.#writer.requestSize(item), this.#writeRequest) || isFull;
   }
 
   async flush(): Promise<void> {

@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { SpaceLease } from './spool-space.ts';
 
-/** Small enough to cost little memory, large enough that a write costs little time. */
-const BATCH_CHARS = 512 * 1024;
+/** Small enough to cost little memory, large enough that a write costs little time. A short body gets by with less. */
+const BATCH_BYTES = 512 * 1024;
+const FIRST_BATCH_BYTES = 16 * 1024;
+
+/** Writes a row into a buffer from an offset on. Returns the offset behind it. */
+type WriteRow<Row> = (rows: Buffer, start: number, row: Row) => number;
 
 export interface SpoolFileOptions {
   /** Folder of temporary files; made when missing. */
@@ -16,14 +20,15 @@ export interface SpoolFileOptions {
 }
 
 /**
- * Rows of text on their way through: in memory while few, then in a temporary file. The file loses its name as soon as
- * it is open, so that nothing of it outlives the process, however that ends. `add` and `flush` rows, `finish` once, read
+ * Rows on their way through: in memory while few, then in a temporary file. The file loses its name as soon as it is
+ * open, so that nothing of it outlives the process, however that ends. `add` and `flush` rows, `finish` once, read
  * `batches` any number of times, `close` always. Disk trouble is `dependency_unavailable`.
  */
 export class SpoolFile {
   readonly #options: SpoolFileOptions;
-  #rows: string[] = [];
-  #rowChars = 0;
+  #open: Buffer = Buffer.alloc(0);
+  #openBytes = 0;
+  #full: Buffer[] = [];
   #inMemory: Buffer[] = [];
   #bytes = 0;
   #file: FileHandle | null = null;
@@ -34,32 +39,33 @@ export class SpoolFile {
     this.#options = options;
   }
 
-  /** Takes one row, its line end included. True asks for a `flush` before the next. */
-  add(row: string): boolean {
-    this.#rows.push(row);
-    this.#rowChars += row.length;
-    return this.#rowChars >= BATCH_CHARS;
+  /** Takes one row of at most `maxBytes`. True asks for a `flush` before the next. */
+  add<Row>(row: Row, maxBytes: number, write: WriteRow<Row>): boolean {
+    if (this.#openBytes + maxBytes > this.#open.length) this.#turnBatch(maxBytes);
+    this.#openBytes = write(this.#open, this.#openBytes, row);
+    return this.#full.length > 0;
   }
 
-  /** Moves the rows gathered so far on. One write is under way at most, while the next rows are gathered. */
+  /** Moves full batches on. One write is under way at most, while the next rows are gathered. */
   async flush(): Promise<void> {
-    if (this.#rows.length === 0) return;
-    const batch = Buffer.from(this.#rows.join(''));
-    this.#rows = [];
-    this.#rowChars = 0;
-    this.#options.lease.take(batch.length);
-    this.#bytes += batch.length;
+    if (this.#full.length === 0) return;
+    const batches = this.#full;
+    this.#full = [];
+    const bytes = batches.reduce((sum, batch) => sum + batch.length, 0);
+    this.#options.lease.take(bytes);
+    this.#bytes += bytes;
     await this.#writing;
-    this.#inMemory.push(batch);
+    this.#inMemory.push(...batches);
     if (this.#file === null && this.#bytes <= this.#options.memoryBytes) return;
-    const batches = this.#inMemory;
+    const waiting = this.#inMemory;
     this.#inMemory = [];
-    this.#writing = this.#write(batches);
+    this.#writing = this.#write(waiting);
     // Whoever awaits it next meets a failure; until then nobody does.
     this.#writing.catch(() => {});
   }
 
   async finish(): Promise<void> {
+    this.#turnBatch(0);
     await this.flush();
     await this.#writing;
   }
@@ -77,11 +83,20 @@ export class SpoolFile {
   /** Safe to call at any point. The lease is its owner's to release. */
   async close(): Promise<void> {
     await this.#writing.catch(() => {});
-    this.#rows = [];
+    this.#open = Buffer.alloc(0);
+    this.#openBytes = 0;
+    this.#full = [];
     this.#inMemory = [];
     const file = this.#file;
     this.#file = null;
     await file?.close();
+  }
+
+  #turnBatch(nextBytes: number): void {
+    const usualBytes = this.#open.length === 0 ? FIRST_BATCH_BYTES : BATCH_BYTES;
+    if (this.#openBytes > 0) this.#full.push(this.#open.subarray(0, this.#openBytes));
+    this.#open = Buffer.allocUnsafeSlow(nextBytes === 0 ? 0 : Math.max(usualBytes, nextBytes));
+    this.#openBytes = 0;
   }
 
   async #write(batches: readonly Buffer[]): Promise<void> {

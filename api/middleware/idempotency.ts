@@ -1,16 +1,16 @@
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import type { ApiContext } from '../env.ts';
 
-/** The request's `Idempotency-Key` with what it is bound to; null where none was sent. Keys of one scope never meet another's. */
-export function idempotencyOf(c: ApiContext, contentHash: Uint8Array, now: Date): IdempotentRequest | null {
+/** The request's `Idempotency-Key` and what it belongs to: keys of one scope never meet another's. */
+export function keyOf(c: ApiContext): Pick<IdempotentRequest, 'owner' | 'route' | 'key'> | undefined {
   const key = c.req.header('idempotency-key');
-  if (key === undefined) return null;
+  if (key === undefined) return undefined;
   const { tenantId, projectId, customerId } = c.var.principal;
-  return {
-    owner: JSON.stringify([tenantId, projectId, customerId]),
-    route: `${c.req.method} ${c.req.path}`,
-    key,
-    contentHash,
-    now,
-  };
+  return { owner: JSON.stringify([tenantId, projectId, customerId]), route: `${c.req.method} ${c.req.path}`, key };
+}
+
+/** The same with the hash of a body that was read whole; null where no key was sent. */
+export function idempotencyOf(c: ApiContext, now: Date): IdempotentRequest | null {
+  const key = keyOf(c);
+  return key === undefined ? null : { ...key, contentHash: c.var.contentHash, now };
 }

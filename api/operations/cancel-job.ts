@@ -37,7 +37,12 @@ export async function cancelJob(
         const isOpen = !isTerminal(locked.state) && locked.state !== 'draft';
         if (await cancelDraft(client, locked.uuid, { ...wish, at: now() })) {
           const data = { job_id: jobId, status: 'cancelled' };
-          await insertEvent(client, { tenantId: locked.tenantId, jobId: locked.uuid, type: 'batch_job.cancelled', data });
+          await insertEvent(client, {
+            tenantId: locked.tenantId,
+            jobId: locked.uuid,
+            type: 'batch_job.cancelled',
+            data,
+          });
         } else if (isOpen) {
           await recordJobCancel(client, await lockJobRow(client, jobId), { ...wish, now: now() });
         }

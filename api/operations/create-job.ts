@@ -19,7 +19,10 @@ export interface CreateJobRequest {
 }
 
 /** Makes a draft without items; the answer is the public job. Throws `not_found` for a project or customer the key may not use. */
-export async function createJob({ db, now }: Pick<ApiDependencies, 'db' | 'now'>, request: CreateJobRequest): Promise<KeptAnswer> {
+export async function createJob(
+  { db, now }: Pick<ApiDependencies, 'db' | 'now'>,
+  request: CreateJobRequest,
+): Promise<KeptAnswer> {
   const { job, principal, idempotency } = request;
   const scope = tenantScope(principal);
   const tenantId = scope.tenantId;
@@ -31,7 +34,8 @@ export async function createJob({ db, now }: Pick<ApiDependencies, 'db' | 'now'>
       if (owner === null) throw new Error(`no tenant ${tenantId}`);
       if (!owner.projectIsKnown) throw unknownOwner('project_id');
       if (!owner.customerIsKnown) throw unknownOwner('customer_id');
-      if (owner.customerIsSuspended) throw new GatewayError('tenant_suspended', 'This customer is suspended.', { field: 'customer_id' });
+      if (owner.customerIsSuspended)
+        throw new GatewayError('tenant_suspended', 'This customer is suspended.', { field: 'customer_id' });
       const jobId = newId('job');
       await insertJob(client, {
         jobId,

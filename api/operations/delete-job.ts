@@ -12,7 +12,10 @@ export async function deleteJob(dependencies: Pick<ApiDependencies, 'db' | 'now'
   const job = await getOwnedJob(dependencies, request);
   if (job.state === 'draft' && (await deleteDraft(db, job, LOCK_TIMEOUT_MS))) return;
   if (!isTerminal(job.state) || !(await markContentDeleted(db.pool, job, now()))) {
-    throw new GatewayError('job_not_finished', 'The job is being worked on. Cancel it, or delete it once it has ended.');
+    throw new GatewayError(
+      'job_not_finished',
+      'The job is being worked on. Cancel it, or delete it once it has ended.',
+    );
   }
   await deleteContent(db.pool, job);
 }

@@ -8,7 +8,10 @@ import { presentQuote } from '../presentation/quote.ts';
 import { getOwnedJob, type JobRequest } from './owned-job.ts';
 
 /** How the job's estimate was made: of its submission, or of the draft as it is now. */
-export async function getQuote(dependencies: Pick<ApiDependencies, 'db' | 'now'>, request: JobRequest): Promise<JobQuote> {
+export async function getQuote(
+  dependencies: Pick<ApiDependencies, 'db' | 'now'>,
+  request: JobRequest,
+): Promise<JobQuote> {
   const { db, now } = dependencies;
   const job = await getOwnedJob(dependencies, request);
   const submission = await findSubmission(db.pool, job, job.submissionNo);

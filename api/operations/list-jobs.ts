@@ -33,7 +33,10 @@ export async function listOwnedJobs(
       createdBefore: query.created_before === undefined ? undefined : new Date(query.created_before),
       metadata: metadataFilter(query),
     },
-    { after: position === null ? null : { createdAt: new Date(position[0]), uuid: position[1] }, limit: query.limit + 1 },
+    {
+      after: position === null ? null : { createdAt: new Date(position[0]), uuid: position[1] },
+      limit: query.limit + 1,
+    },
   );
   const page = jobs.slice(0, query.limit);
   const last = jobs.length > query.limit ? page.at(-1) : undefined;

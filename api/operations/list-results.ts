@@ -42,7 +42,10 @@ export async function listResultPage(dependencies: Dependencies, request: Result
  * All items settled so far as NDJSON, in pieces that are read when the reader asks for them: memory and transactions do
  * not grow with the job or with how slow the reader is. The job is looked at when the first piece is asked for.
  */
-export async function openResultStream(dependencies: Dependencies, request: ResultsRequest): Promise<AsyncGenerator<string>> {
+export async function openResultStream(
+  dependencies: Dependencies,
+  request: ResultsRequest,
+): Promise<AsyncGenerator<string>> {
   return readPieces(dependencies, await open(dependencies, request));
 }
 
@@ -67,7 +70,10 @@ async function open(dependencies: Dependencies, { query, ...request }: ResultsRe
   const [afterSeq = 0] = decodeCursor(LIST, [CursorInteger] as const, query.cursor) ?? [];
   const job = await getOwnedJob(dependencies, request);
   if (job.contentDeletedAt !== null) {
-    throw new GatewayError('content_deleted', `The content of this job was deleted at ${job.contentDeletedAt.toISOString()}.`);
+    throw new GatewayError(
+      'content_deleted',
+      `The content of this job was deleted at ${job.contentDeletedAt.toISOString()}.`,
+    );
   }
   const filter = { status: query.status, customId: query.custom_id };
   return { job, view: await resultView(dependencies, job), filter, afterSeq };

@@ -40,11 +40,19 @@ export async function submitJob(dependencies: Dependencies, request: SubmitReque
   if (!awaitsVerdict) return { status: 202, job: await judged(dependencies, job, submissionNo), replayed };
   const outcome = await dependencies.workflows.submit({ ...job, model: job.requestedModel }, request.waitMs);
   if (outcome.kind === 'unreachable' && !replayed && (await takeBack(dependencies, request, job))) {
-    throw new GatewayError('dependency_unavailable', 'Temporal cannot be reached. The job is a draft again; submit it later.', {
-      retryAfterSeconds: 5,
-    });
+    throw new GatewayError(
+      'dependency_unavailable',
+      'Temporal cannot be reached. The job is a draft again; submit it later.',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   }
-  return { status: 202, job: await judged(dependencies, await getOwnedJob(dependencies, request), submissionNo), replayed };
+  return {
+    status: 202,
+    job: await judged(dependencies, await getOwnedJob(dependencies, request), submissionNo),
+    replayed,
+  };
 }
 
 /** The submission this call, or the one it repeats, made; null when the job had been submitted before. */
@@ -84,7 +92,11 @@ async function judged({ db }: Dependencies, job: JobRecord, submissionNo: number
   return job;
 }
 
-async function takeBack({ db, logger }: Dependencies, { idempotency }: SubmitRequest, job: JobRecord): Promise<boolean> {
+async function takeBack(
+  { db, logger }: Dependencies,
+  { idempotency }: SubmitRequest,
+  job: JobRecord,
+): Promise<boolean> {
   const undone = await inTransaction(db, async (client) => {
     const isUndone = await undoSubmission(client, job.uuid, job.submissionNo);
     if (isUndone && idempotency !== null) await releaseIdempotencyKey(client, idempotency);

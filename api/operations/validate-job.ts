@@ -39,7 +39,11 @@ const EMPTY: Finding = {
   rows: null,
 };
 
-async function presentFinding({ db }: Dependencies, job: JobRow, finding: Finding): Promise<Validation['findings'][number]> {
+async function presentFinding(
+  { db }: Dependencies,
+  job: JobRow,
+  finding: Finding,
+): Promise<Validation['findings'][number]> {
   const { error, message, field, items } = finding;
   const details = await listFindingDetails(db.pool, job, finding);
   return { error, message, field, items, details: details.map(presentDetail) };

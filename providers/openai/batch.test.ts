@@ -91,6 +91,18 @@ test.each([
   expect(decode({ ...readBatch('validating'), created_at: createdAt }).createdAt).toEqual(expected);
 });
 
+test('what goes into rows can go into rows', () => {
+  const batch = decode({
+    id: 'batch_1',
+    status: 'odd\u0000',
+    request_counts: { total: 'x\u0000', completed: 3, other: {} },
+  });
+  expect(batch).toMatchObject({
+    nativeStatus: 'odd\uFFFD',
+    nativeCounts: { total: 'x\uFFFD', completed: 3, failed: null },
+  });
+});
+
 test('a status it does not know is running, in the provider’s own word', () => {
   expect(decode({ ...readBatch('completed'), status: 'archiving' })).toMatchObject({
     phase: 'running',
@@ -121,6 +133,7 @@ test.each([
   ['a batch with an error in it', { id: 'batch_1', status: 'in_progress', error: {} }],
   ['another object', { id: 'file-1', object: 'file', status: 'processed' }],
   ['no id', { status: 'in_progress' }],
+  ['an id that could be no part of a path', { id: 'batch 1\n', status: 'in_progress' }],
   ['a file id of another type', { id: 'batch_1', status: 'completed', output_file_id: 7 }],
   ['nothing', null],
 ])('does not take %s for a batch', (_name, reply) => {

@@ -9,7 +9,7 @@ const MAX_MESSAGE_LENGTH = 2000;
 
 /** A batch as OpenAI describes it, in our words. A reply without a status is a batch in a state we do not know. */
 export function toNativeBatch(reply: BatchReply): NativeBatch {
-  const nativeStatus = reply.status ?? 'unknown';
+  const nativeStatus = readSafeText(reply.status, MAX_CODE_LENGTH) ?? 'unknown';
   const { phase, end } = mapStatus(nativeStatus);
   const validationErrors = (reply.errors?.data ?? []).map(toValidationError);
   const outputFileId = reply.output_file_id || null;
@@ -19,7 +19,7 @@ export function toNativeBatch(reply: BatchReply): NativeBatch {
     phase,
     end,
     nativeStatus,
-    nativeCounts: reply.request_counts ?? null,
+    nativeCounts: readNativeCounts(reply.request_counts),
     progress: readProgress(reply.request_counts),
     createdAt: readTime(reply.created_at),
     expiresAt: readTime(reply.expires_at),
@@ -66,6 +66,18 @@ function readProgress(counts: Readonly<Record<string, unknown>> | null | undefin
   const failed = readCount(counts?.['failed']);
   if (total === null || completed === null || failed === null) return null;
   return total > 0 && completed + failed <= total ? { total, completed, failed } : null;
+}
+
+/** As they came, but for what no column could hold. */
+function readNativeCounts(counts: Readonly<Record<string, unknown>> | null | undefined): NativeBatch['nativeCounts'] {
+  if (!counts) return null;
+  const { total, completed, failed } = counts;
+  return Object.fromEntries(
+    Object.entries({ total, completed, failed }).map(([name, count]) => [
+      name,
+      typeof count === 'number' ? count : readSafeText(count, MAX_CODE_LENGTH),
+    ]),
+  );
 }
 
 function readCount(value: unknown): number | null {

@@ -6,7 +6,9 @@ import { z } from 'zod';
  */
 
 const Text = z.string().nullish().catch(null);
-const FileId = z.string().nullish();
+/** Ids are opaque, but always printable: they are stored, and become parts of paths. */
+const Id = z.string().regex(/^[!-~]{1,512}$/);
+const FileId = z.union([Id, z.literal('')]).nullish();
 
 export const BatchFault = z
   .object({ code: Text, message: Text, param: Text, line: z.number().int().positive().nullish().catch(null) })
@@ -14,7 +16,7 @@ export const BatchFault = z
 export type BatchFault = z.infer<typeof BatchFault>;
 
 export const BatchReply = z.object({
-  id: z.string().min(1),
+  id: Id,
   object: z.literal('batch').nullish(),
   status: z.string().min(1).nullish(),
   input_file_id: Text,
@@ -43,7 +45,7 @@ export const ListedBatch = z.object({
 export const BatchListReply = z.object({ data: z.array(z.unknown()), has_more: z.boolean().nullish() });
 export type BatchListReply = z.infer<typeof BatchListReply>;
 
-export const FileReply = z.object({ id: z.string().min(1) });
+export const FileReply = z.object({ id: Id });
 
 /** `{error: {...}}`, or the inner object alone, which is what the SDK keeps of it. */
 export const ErrorBody = z.object({

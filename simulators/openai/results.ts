@@ -1,6 +1,6 @@
 import { parseDirectives } from '../directives.ts';
 import type { FaultAction } from '../fault-actions.ts';
-import { appendedLines, createLineDamage, halfOf, type ResultFileName, type ResultLine } from '../line-faults.ts';
+import { appendedLines, bytesToCut, createLineDamage, type ResultFileName, type ResultLine } from '../line-faults.ts';
 import { readLines } from '../line-reader.ts';
 import { createLineWriter } from '../line-writer.ts';
 import { createRandom, shuffled } from '../random.ts';
@@ -94,7 +94,7 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
   }
   await flush();
   for (const line of appendedLines(action)) write(line);
-  const close = (file: ResultFileName) => writers[file].close(action.half_last_line ? halfOf(last[file]) : 0);
+  const close = (file: ResultFileName) => writers[file].close(bytesToCut(action, file, last[file]));
   return { ...tally, bytes: { output: await close('output'), error: await close('error') } };
 }
 

@@ -5,11 +5,8 @@ import pg from 'pg';
 import { migrate } from '../../db/migrations.ts';
 import { choosePort } from '../../local/ports.ts';
 import { startPostgres } from '../../local/postgres.ts';
-import type { TestServer } from './global-setup.ts';
-
-const MEMORY_FOLDER = '/dev/shm';
-/** Twice the write-ahead log's limit. */
-const MEMORY_NEEDED_BYTES = 8 * 1024 ** 3;
+import { startReaper } from '../../local/reaper.ts';
+import type { TestServer } from './test-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -18,35 +15,41 @@ declare module 'vitest' {
   }
 }
 
-/** A throw-away Postgres with a migrated template database. */
+const MEMORY_FOLDER = '/dev/shm';
+/** Twice the write-ahead log's limit. */
+const MEMORY_NEEDED_BYTES = 8 * 1024 ** 3;
+
+/** A throw-away Postgres with a migrated template database. A run that is killed leaves neither process nor files. */
 export async function startTestPostgres(): Promise<TestServer & { readonly url: string }> {
+  const reaper = startReaper(process.env);
   const dataDirectory = await mkdtemp(join(await temporaryFolder(), 'batchgate-tests-'));
-  const log: string[] = [];
-  const server = await startPostgres({
-    dataDirectory,
-    port: await choosePort(0),
-    ephemeral: true,
-    log: (line) => log.push(line),
-  });
-  const stop = async (): Promise<void> => {
-    await server.stop();
+  reaper.removeOnDeath(dataDirectory);
+  const cleanUp = async (): Promise<void> => {
     await rm(dataDirectory, { recursive: true, force: true });
+    reaper.keep(dataDirectory);
+    await reaper.stop();
   };
+  const log: string[] = [];
   try {
-    await migrate(server.url);
+    const port = await choosePort(0);
+    const server = await startPostgres({ dataDirectory, port, ephemeral: true, reaper, log: (line) => log.push(line) });
+    await migrate(server.url).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
+    return {
+      url: server.url,
+      provides: { databaseUrl: server.url },
+      stop: async () => {
+        const left = await listLeftDatabases(server.url).finally(server.stop).finally(cleanUp);
+        if (left.length > 0) throw new Error(`tests did not drop their databases: ${left.join(', ')}`);
+        if (log.length > 0) throw new Error(`the test database did not run through: ${log.join('; ')}`);
+      },
+    };
   } catch (error) {
-    await stop();
+    await cleanUp();
     throw error;
   }
-  return {
-    url: server.url,
-    provides: { databaseUrl: server.url },
-    stop: async () => {
-      const left = await listLeftDatabases(server.url).finally(stop);
-      if (left.length > 0) throw new Error(`tests did not drop their databases: ${left.join(', ')}`);
-      if (log.length > 0) throw new Error(`the test database did not run through: ${log.join('; ')}`);
-    },
-  };
 }
 
 /** Memory where the system offers enough of it as a folder: a clone then takes a thirtieth of the time it takes on disk. */

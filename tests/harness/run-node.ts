@@ -13,7 +13,11 @@ export async function runNode(
   env: { readonly [name: string]: string } = {},
   cwd = process.cwd(),
 ): Promise<FinishedProcess> {
-  const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const status = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { status: await status, stdout, stderr };

@@ -89,7 +89,11 @@ async function withEngine<Result>(
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const engine = await SchemaEngine.new({ datamodels: [['schema.prisma', schema]] }, () => {}, adapterFactory(client));
+    const engine = await SchemaEngine.new(
+      { datamodels: [['schema.prisma', schema]] },
+      () => {},
+      adapterFactory(client),
+    );
     return await work(engine);
   } catch (error) {
     throw panic === '' ? error : new Error(panic, { cause: error });

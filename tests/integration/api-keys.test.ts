@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createKey, findPrincipal } from '../../db/api-keys.ts';
-import { findTenant, insertTenant } from '../../db/tenants.ts';
 import { hashKey } from '../../db/secret-key.ts';
+import { findTenant, insertTenant } from '../../db/tenants.ts';
 import { createTestDatabase } from '../harness/postgres.ts';
 
 const { db, drop } = await createTestDatabase();
@@ -10,8 +10,16 @@ const { pool } = db;
 const NOW = new Date('2026-08-19T10:00:00Z');
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 
-await insertTenant(pool, { tenantId: 'tenant_a', name: 'A', currency: 'EUR', timeZone: 'Europe/Berlin', aliases: { fast: 'openai/x' } });
-await pool.query("INSERT INTO customers (tenant_id, customer_id, name) VALUES ('tenant_a', 'cust_1', 'One'), ('tenant_a', 'cust_2', 'Two')");
+await insertTenant(pool, {
+  tenantId: 'tenant_a',
+  name: 'A',
+  currency: 'EUR',
+  timeZone: 'Europe/Berlin',
+  aliases: { fast: 'openai/x' },
+});
+await pool.query(
+  "INSERT INTO customers (tenant_id, customer_id, name) VALUES ('tenant_a', 'cust_1', 'One'), ('tenant_a', 'cust_2', 'Two')",
+);
 
 test('finds a tenant as it was written, and says whether an id was free', async () => {
   expect(await findTenant(pool, 'tenant_a')).toEqual({
@@ -40,7 +48,12 @@ test.each([
 });
 
 test('keeps the hash and the beginning of a key, never the key', async () => {
-  const { key, keyId, prefix } = await createKey(pool, { role: 'operator', name: 'x', tenantId: null, scopes: ['read'] });
+  const { key, keyId, prefix } = await createKey(pool, {
+    role: 'operator',
+    name: 'x',
+    tenantId: null,
+    scopes: ['read'],
+  });
   const { rows } = await pool.query('SELECT * FROM api_keys WHERE key_id = $1', [keyId]);
   expect(rows[0]).toMatchObject({ key_hash: hashKey(key), prefix, scopes: ['read'] });
   expect(JSON.stringify(rows[0])).not.toContain(key);
@@ -76,7 +89,13 @@ test('notes the last use at most once a minute', async () => {
   const lastUsed = async () =>
     (await pool.query('SELECT last_used_at FROM api_keys WHERE key_id = $1', [keyId])).rows[0].last_used_at;
   expect(await lastUsed()).toBeNull();
-  const notes: [secondsLater: number, noted: number][] = [[0, 0], [59, 0], [60, 60], [90, 60], [120, 120]];
+  const notes: [secondsLater: number, noted: number][] = [
+    [0, 0],
+    [59, 0],
+    [60, 60],
+    [90, 60],
+    [120, 120],
+  ];
   for (const [secondsLater, noted] of notes) {
     await findPrincipal(pool, key, at(secondsLater));
     expect(await lastUsed()).toEqual(at(noted));

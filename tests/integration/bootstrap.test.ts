@@ -18,7 +18,10 @@ test('an empty gateway gets a tenant, money and a key for each role; a later run
   if (keys === null) throw new Error('no keys');
   expect(await findPrincipal(db.pool, keys.adminKey, now)).toMatchObject({ role: 'gateway_admin', tenantId: null });
   expect(await findPrincipal(db.pool, keys.operatorKey, now)).toMatchObject({ role: 'operator', tenantId: null });
-  expect(await findPrincipal(db.pool, keys.tenantKey, now)).toMatchObject({ role: 'tenant_admin', tenantId: LOCAL_TENANT_ID });
+  expect(await findPrincipal(db.pool, keys.tenantKey, now)).toMatchObject({
+    role: 'tenant_admin',
+    tenantId: LOCAL_TENANT_ID,
+  });
   const scope = { tenantId: LOCAL_TENANT_ID, projectId: null, customerId: null };
   expect(await listBudgets(db.pool, scope, now)).toMatchObject([
     { scope: 'tenant', period: 'total', limit: parseAmount('1000'), available: parseAmount('1000'), currency: 'USD' },

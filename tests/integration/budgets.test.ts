@@ -12,7 +12,12 @@ await insertTenant(pool, { tenantId, name: 'Tokyo', currency: 'JPY', timeZone: '
 const whole = { tenantId, projectId: null, customerId: null };
 const NOW = new Date('2026-08-19T10:00:00Z');
 
-async function budget(scope: 'tenant' | 'project' | 'customer', scopeId: string, period: 'total' | 'month', limit: string) {
+async function budget(
+  scope: 'tenant' | 'project' | 'customer',
+  scopeId: string,
+  period: 'total' | 'month',
+  limit: string,
+) {
   const id = await insertBudget(pool, { tenantId, scope, scopeId, period, limit: parseAmount(limit) });
   if (id === null) throw new Error('taken');
   return id;
@@ -67,11 +72,18 @@ test('what is available never falls below zero', async () => {
   const overdrawn = await budget('project', 'proj_over', 'total', '1');
   await spend(overdrawn, '1970-01-01', 0n, parseAmount('1.5'));
   const budgets = await listBudgets(pool, whole, NOW);
-  expect(budgets.find(({ budgetId }) => budgetId === overdrawn)).toMatchObject({ settled: parseAmount('1.5'), available: 0n });
+  expect(budgets.find(({ budgetId }) => budgetId === overdrawn)).toMatchObject({
+    settled: parseAmount('1.5'),
+    available: 0n,
+  });
 });
 
 test.each([
-  ['the tenant', {}, ['tenant_tokyo month', 'tenant_tokyo total', 'proj_1 total', 'proj_over total', 'cust_1 total', 'cust_2 total']],
+  [
+    'the tenant',
+    {},
+    ['tenant_tokyo month', 'tenant_tokyo total', 'proj_1 total', 'proj_over total', 'cust_1 total', 'cust_2 total'],
+  ],
   ['a project', { projectId: 'proj_1' }, ['proj_1 total']],
   ['a customer', { customerId: 'cust_1' }, ['cust_1 total']],
   ['a project of a customer', { projectId: 'proj_1', customerId: 'cust_2' }, ['proj_1 total', 'cust_2 total']],
@@ -82,5 +94,7 @@ test.each([
 });
 
 test('a scope and period has one budget', async () => {
-  expect(await insertBudget(pool, { tenantId, scope: 'customer', scopeId: 'cust_1', period: 'total', limit: 1n })).toBeNull();
+  expect(
+    await insertBudget(pool, { tenantId, scope: 'customer', scopeId: 'cust_1', period: 'total', limit: 1n }),
+  ).toBeNull();
 });

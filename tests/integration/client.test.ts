@@ -48,7 +48,14 @@ test('Prisma and raw SQL share one pool and agree about times and money', async 
 
     const limitAmount = '12345678901234567890123456.123456789012';
     await single.prisma.budget.create({
-      data: { budgetId: 'bud_x', tenantId: 'tenant_shared', scope: 'tenant', scopeId: 'x', period: 'total', limitAmount },
+      data: {
+        budgetId: 'bud_x',
+        tenantId: 'tenant_shared',
+        scope: 'tenant',
+        scopeId: 'x',
+        period: 'total',
+        limitAmount,
+      },
     });
     const budget = await single.pool.query("SELECT limit_amount FROM budgets WHERE budget_id = 'bud_x'");
     expect(budget.rows[0].limit_amount).toBe(limitAmount);

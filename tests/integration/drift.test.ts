@@ -39,17 +39,25 @@ test.each([
 });
 
 test.each([
-  ['a partial index', "DROP INDEX batch_jobs_open_idx; CREATE INDEX batch_jobs_open_idx ON batch_jobs (submitted_at) WHERE state = 'queued'"],
+  [
+    'a partial index',
+    "DROP INDEX batch_jobs_open_idx; CREATE INDEX batch_jobs_open_idx ON batch_jobs (submitted_at) WHERE state = 'queued'",
+  ],
   ['a check', 'ALTER TABLE holds DROP CONSTRAINT holds_drawn_check'],
   ['a leaf that may be updated', 'DROP TRIGGER append_only ON ledger_entries_YYYYMM'],
   ['a leaf without room for updates', 'ALTER TABLE batch_items_YYYYMM RESET (fillfactor)'],
   ['a leaf without its own check', 'ALTER TABLE item_results_YYYYMM DROP CONSTRAINT item_results_YYYYMM_bucket'],
   ['a logged stage', 'ALTER TABLE result_stage SET LOGGED'],
-  ['a function', "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'"],
+  [
+    'a function',
+    "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'",
+  ],
   ['a collation', 'ALTER TABLE unmatched_lines ALTER COLUMN reason TYPE TEXT COLLATE "POSIX"'],
 ])('the catalogue notices %s, which Prisma does not', async (_, sql) => {
   const { url, db, drop } = await createTestDatabase();
-  const leaves = await db.pool.query("SELECT max(substring(relname FROM '\\d{6}$')) AS month FROM pg_class WHERE relispartition");
+  const leaves = await db.pool.query(
+    "SELECT max(substring(relname FROM '\\d{6}$')) AS month FROM pg_class WHERE relispartition",
+  );
   await db.pool.query(sql.replaceAll('YYYYMM', leaves.rows[0].month));
   const seenByPrisma = await diffAgainstSchema(url, schema);
   const catalogue = await describeCatalogue(url);

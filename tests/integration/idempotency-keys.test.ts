@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { type Answer, type IdempotentRequest, purgeIdempotencyKeys, withIdempotency } from '../../db/idempotency-keys.ts';
+import {
+  type Answer,
+  type IdempotentRequest,
+  purgeIdempotencyKeys,
+  withIdempotency,
+} from '../../db/idempotency-keys.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createTestDatabase } from '../harness/postgres.ts';
@@ -34,7 +39,11 @@ async function effects(key: string): Promise<number> {
 
 test('the same key and content has one effect and one answer', async () => {
   expect(await call(request('same'))).toEqual({ status: 201, body: '{"n":1}', replayed: false });
-  expect(await call(request('same'), { status: 201, body: 'other' })).toEqual({ status: 201, body: '{"n":1}', replayed: true });
+  expect(await call(request('same'), { status: 201, body: 'other' })).toEqual({
+    status: 201,
+    body: '{"n":1}',
+    replayed: true,
+  });
   expect(await effects('same')).toBe(1);
 });
 
@@ -45,7 +54,10 @@ test('the same key with other content is a conflict and has no effect', async ()
   expect(await effects('other')).toBe(1);
 });
 
-test.each([['owner', { owner: 'key_b' }], ['route', { route: 'POST /v1/other' }]])('a key of another %s is another key', async (name, changes) => {
+test.each([
+  ['owner', { owner: 'key_b' }],
+  ['route', { route: 'POST /v1/other' }],
+])('a key of another %s is another key', async (name, changes) => {
   await call(request(name));
   expect(await call(request(name, changes))).toMatchObject({ replayed: false });
   expect(await effects(name)).toBe(2);

@@ -109,13 +109,17 @@ test('refuses a migration that was edited after it was applied', async () => {
   await migrate(database.url, { directory });
   const [file] = await readMigrationFiles(directory);
   await addMigration(file?.name ?? '', `${file?.sql}\n-- edited`);
-  await expect(migrate(database.url, { directory })).rejects.toThrow(`Migration ${file?.name} was edited after it was applied`);
+  await expect(migrate(database.url, { directory })).rejects.toThrow(
+    `Migration ${file?.name} was edited after it was applied`,
+  );
 });
 
 test('refuses a database that a newer version has migrated', async () => {
   await addMigration('20990101000000_newer', 'CREATE TABLE newer (x int)');
   await migrate(database.url, { directory });
-  await expect(migrate(database.url)).rejects.toThrow('The database has migration 20990101000000_newer, which this version does not know');
+  await expect(migrate(database.url)).rejects.toThrow(
+    'The database has migration 20990101000000_newer, which this version does not know',
+  );
 });
 
 test('refuses a migration that Prisma began and did not finish, but not one that was rolled back', async () => {
@@ -129,7 +133,9 @@ test('refuses a migration that Prisma began and did not finish, but not one that
 
 test('makes the partitions of this month and the next, and of later months when they come', async () => {
   const leaves = async () =>
-    (await query("SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1")).map(({ relname }) => relname);
+    (await query("SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1")).map(
+      ({ relname }) => relname,
+    );
   await migrate(database.url, { now: () => Date.UTC(2026, 11, 31, 23, 59) });
   expect(await leaves()).toEqual(
     ['batch_items', 'item_outcomes', 'item_requests', 'item_results', 'ledger_entries'].flatMap((parent) => [

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { openDatabase } from '../../db/client.ts';
+import { asGatewayError } from '../../db/errors.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { GatewayError } from '../../domain/gateway-error.ts';
 import { eventually } from '../harness/eventually.ts';
 import { createTestDatabase } from '../harness/postgres.ts';
 
@@ -8,8 +10,13 @@ const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
 await db.pool.query('CREATE TABLE counter (name text PRIMARY KEY, value integer NOT NULL)');
 await db.pool.query("INSERT INTO counter VALUES ('a', 0), ('b', 0), ('isolated', 0), ('locked', 0), ('undone', 0)");
+await db.pool.query(`
+  CREATE TABLE fatal (pid integer);
+  CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_terminate_backend(NEW.pid); RETURN NEW; END';
+  CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON fatal DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION end_session()`);
 
-async function valueOf(name: string): Promise<number> {
+async function counterValue(name: string): Promise<number> {
   const { rows } = await db.pool.query('SELECT value FROM counter WHERE name = $1', [name]);
   return rows[0].value;
 }
@@ -30,7 +37,7 @@ test('commits what the work did and returns its result', async () => {
     return 'done';
   });
   expect(result).toBe('done');
-  expect(await valueOf('committed')).toBe(7);
+  expect(await counterValue('committed')).toBe(7);
 });
 
 test('undoes everything when the work throws, and passes the error on', async () => {
@@ -40,7 +47,16 @@ test('undoes everything when the work throws, and passes the error on', async ()
     throw error;
   });
   await expect(run).rejects.toBe(error);
-  expect(await valueOf('undone')).toBe(0);
+  expect(await counterValue('undone')).toBe(0);
+});
+
+test('refuses to end well after a failed statement that the work passed over', async () => {
+  const run = inTransaction(db, async (client) => {
+    await client.query("UPDATE counter SET value = 1 WHERE name = 'undone'");
+    await client.query('SELECT 1 / 0').catch(() => {});
+  });
+  await expect(run).rejects.toThrow('rolled back');
+  expect(await counterValue('undone')).toBe(0);
 });
 
 test('runs the loser of a deadlock again, so that both transactions happen', async () => {
@@ -56,7 +72,7 @@ test('runs the loser of a deadlock again, so that both transactions happen', asy
     });
   await Promise.all([move('a', 'b'), move('b', 'a')]);
   expect(runs).toBe(3);
-  expect([await valueOf('a'), await valueOf('b')]).toEqual([2, 2]);
+  expect([await counterValue('a'), await counterValue('b')]).toEqual([2, 2]);
 });
 
 test('runs a transaction that could not be serialised again, and gives up after five times', async () => {
@@ -71,7 +87,7 @@ test('runs a transaction that could not be serialised again, and gives up after 
   });
   await expect(run).rejects.toMatchObject({ code: '40001' });
   expect(runs).toBe(5);
-  expect(await valueOf('isolated')).toBe(5);
+  expect(await counterValue('isolated')).toBe(5);
 });
 
 test('is job_busy when a lock is not had in the time the caller gives, and the plain error otherwise', async () => {
@@ -120,7 +136,18 @@ test('a connection that breaks during the work is dependency_unavailable, and th
     await client.query("UPDATE counter SET value = 9 WHERE name = 'undone'");
   });
   await expect(run).rejects.toMatchObject({ code: 'dependency_unavailable' });
-  expect(await valueOf('undone')).toBe(0);
+  expect(await counterValue('undone')).toBe(0);
+});
+
+test('a connection that breaks during COMMIT is no promise that nothing was done', async () => {
+  const run = inTransaction(db, async (client) => {
+    const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+    // The trigger runs inside COMMIT and ends the session there.
+    await client.query('INSERT INTO fatal VALUES ($1)', [rows[0].pid]);
+  });
+  const error = await run.catch(asGatewayError);
+  expect(error).not.toBeInstanceOf(GatewayError);
+  expect(error).toMatchObject({ message: expect.stringContaining('while a transaction was being committed') });
 });
 
 test('a database that cannot be reached is dependency_unavailable', async () => {

@@ -453,6 +453,7 @@ BEGIN
     END IF;
     IF parent IN ('ledger_entries', 'item_outcomes') THEN
       EXECUTE format('CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION refuse_change()', leaf);
+      EXECUTE format('CREATE TRIGGER "no_truncate" BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', leaf);
     END IF;
     EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK ("bucket" = %s)', leaf, leaf || '_bucket', wanted_bucket);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES IN (%s)', parent, leaf, wanted_bucket);

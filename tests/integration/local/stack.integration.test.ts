@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockDataDirectory } from '../../../local/data-lock.ts';
 import { identify, sendSignal } from '../../../local/running-process.ts';
 import { startStack } from '../../../local/stack.ts';
 import type { Stack, StackOptions, StackParts } from '../../../local/stack-options.ts';
@@ -73,8 +74,8 @@ async function stillRunning(): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes(directory));
 }
 
-test('starts everything, prints where it is, and stops without a trace', async () => {
-  const stack = await start();
+test('starts everything, says where it is, and when ephemeral leaves neither a process nor a file', async () => {
+  const stack = await start({ ephemeral: true });
   const url = /^http:\/\/127\.0\.0\.1:\d+$/;
   expect(stack.ready).toEqual({
     ready: true,
@@ -93,17 +94,20 @@ test('starts everything, prints where it is, and stops without a trace', async (
       control_url: expect.stringMatching(url),
     },
   });
-  const seen = await (await fetch(`${stack.ready.api_url}/environment`)).json();
+  const seen = JSON.parse(await (await fetch(`${stack.ready.api_url}/environment`)).text());
   expect(seen).toMatchObject({
     DATABASE_URL: stack.ready.database_url,
     TEMPORAL_ADDRESS: stack.ready.temporal_address,
     BATCHGATE_TEMPORAL_UI_URL: stack.ready.temporal_ui_url,
   });
+  const folder = join(seen.BATCHGATE_ARTIFACTS_DIR, '..');
+  expect(statSync(folder).isDirectory()).toBe(true);
   const pids = Object.values(stack.pids()).map(Number);
   expect(pids).toHaveLength(4);
   await stack.stop();
   expect(await Promise.all(pids.map(identify))).toEqual([undefined, undefined, undefined, undefined]);
   expect(await stillRunning()).toEqual([]);
+  expect(statSync(folder, { throwIfNoEntry: false })).toBeUndefined();
 });
 
 test('shows the keys of the first run again, and starts a killed worker again', async () => {
@@ -127,15 +131,6 @@ test('refuses a data folder that another stack has, in one sentence', async () =
   expect((await fetch(`${first.ready.api_url}/readyz`)).status).toBe(200);
 });
 
-test('an ephemeral stack leaves no files behind', async () => {
-  const stack = await start({ ephemeral: true });
-  const seen = JSON.parse(await (await fetch(`${stack.ready.api_url}/environment`)).text());
-  const folder = join(seen.BATCHGATE_ARTIFACTS_DIR, '..');
-  expect(statSync(folder).isDirectory()).toBe(true);
-  await stack.stop();
-  expect(statSync(folder, { throwIfNoEntry: false })).toBeUndefined();
-});
-
 test('a start that fails half-way stops what it had started and says why', async () => {
   const workerMain = join(directory, 'broken.mjs');
   writeFileSync(workerMain, 'console.error("TENANT_SECRET is missing"); process.exit(2);');
@@ -143,7 +138,7 @@ test('a start that fails half-way stops what it had started and says why', async
     /^worker did not start: it ended with exit code 2; the end of .*worker\.log: TENANT_SECRET is missing$/,
   );
   expect(await stillRunning()).toEqual([]);
-  await start();
+  lockDataDirectory(join(directory, 'data')).release();
 });
 
 test('a start that is called off stops what it had started', async () => {

@@ -1,0 +1,50 @@
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { GatewayError } from '../domain/gateway-error.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { type ApiApp, type ApiContext, newApiApp } from './env.ts';
+import { answerError, toGatewayError } from './errors.ts';
+import { accessLog } from './middleware/access-log.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { requestId } from './middleware/request-id.ts';
+import { openApiDocument, registerSecurity } from './openapi.ts';
+import { docsRouter } from './routes/docs/router.ts';
+import { healthRouter } from './routes/health/router.ts';
+import { jobsRouter } from './routes/jobs/router.ts';
+import { operatorRouter } from './routes/operator/router.ts';
+import { usageRouter } from './routes/usage/router.ts';
+
+/** The whole HTTP surface over the given dependencies; it listens nowhere by itself. */
+export function createApp(dependencies: ApiDependencies): ApiApp {
+  const app = newApiApp();
+  app.use(requestId, accessLog(dependencies.logger));
+  app.use('/v1/*', authenticate(dependencies));
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => {
+        c.header('Allow', methods.join(', '));
+        return refuse(c, new GatewayError('method_not_allowed', `This path takes ${methods.join(', ')}.`));
+      },
+    }),
+  );
+  app.route('/', healthRouter(dependencies));
+  app.route('/', jobsRouter(dependencies));
+  app.route('/', usageRouter(dependencies));
+  app.route('/', operatorRouter(dependencies));
+  app.route('/', docsRouter());
+  registerSecurity(app);
+  app.get('/openapi.json', (c) => c.json(openApiDocument(app)));
+  app.notFound((c) => refuse(c, new GatewayError('not_found', 'There is no such path. See /docs.')));
+  app.onError((error, c) => {
+    const told = toGatewayError(error);
+    if (told.code === 'internal')
+      dependencies.logger.error({ err: error, request_id: c.var.requestId }, 'request failed');
+    return refuse(c, told);
+  });
+  return app;
+}
+
+function refuse(c: ApiContext, error: GatewayError): Response {
+  const { status, envelope, headers } = answerError(error, c.var.requestId);
+  return c.json(envelope, status, headers);
+}

@@ -1,0 +1,32 @@
+import type { OperatorJob } from '../../contracts/operator-job.ts';
+import type { ProviderBatchView, ShardView, UnmatchedLineView } from '../../db/operator-job.ts';
+import { presentTime } from './time.ts';
+
+type Shard = OperatorJob['shards'][number];
+
+export function presentShard(view: ShardView, batches: readonly ProviderBatchView[]): Shard {
+  const { waiting_reason: reason, waiting_since: since, next_poll_at, settled_at, ...shard } = view;
+  return {
+    ...shard,
+    waiting: reason === null ? null : { reason, since: presentTime(since) },
+    next_poll_at: presentTime(next_poll_at),
+    settled_at: presentTime(settled_at),
+    batches: batches.filter((batch) => batch.shard === shard.shard).map(presentBatch),
+  };
+}
+
+function presentBatch({ shard: _, ...batch }: ProviderBatchView): Shard['batches'][number] {
+  return {
+    ...batch,
+    create_started_at: presentTime(batch.create_started_at),
+    create_deadline: presentTime(batch.create_deadline),
+    accepted_at: presentTime(batch.accepted_at),
+    expires_at: presentTime(batch.expires_at),
+    ended_at: presentTime(batch.ended_at),
+    last_polled_at: presentTime(batch.last_polled_at),
+  };
+}
+
+export function presentUnmatchedLine({ raw, ...line }: UnmatchedLineView): OperatorJob['unmatched']['lines'][number] {
+  return { ...line, raw_base64: raw.toString('base64') };
+}

@@ -1,0 +1,51 @@
+import type { z } from '@hono/zod-openapi';
+import { ErrorEnvelope } from '../contracts/error.ts';
+import type { ErrorStatus } from './errors.ts';
+
+const DESCRIPTIONS: { readonly [status in ErrorStatus]: string } = {
+  400: 'Malformed: the message names the field.',
+  401: 'No key, or not a valid one.',
+  402: 'It would cost more than may be spent.',
+  403: 'The key may not do this, or its account is suspended.',
+  404: 'Unknown, or not the key’s to see.',
+  405: 'The path takes other methods; `Allow` names them.',
+  406: 'No offered form is accepted.',
+  409: 'The state of things does not allow it now.',
+  410: 'The content was deleted.',
+  413: 'Too large.',
+  415: 'Another content type or encoding is needed.',
+  422: 'Understood, but impossible.',
+  429: 'Too much at once; `Retry-After` tells when to come back.',
+  500: 'A fault of the gateway.',
+  503: 'Something the gateway needs is away, and nothing was done.',
+};
+
+interface ErrorResponse {
+  readonly description: string;
+  readonly content: { readonly 'application/json': { readonly schema: typeof ErrorEnvelope } };
+}
+
+/** The error answers of a route: those named, and those that every authenticated route may give. */
+export function errorResponses<Status extends ErrorStatus = never>(
+  ...statuses: readonly Status[]
+): { [status in Status | 400 | 401 | 403 | 500 | 503]: ErrorResponse } {
+  const all = [400, 401, 403, 500, 503, ...statuses] as const;
+  const entries = all.map((status) => [
+    status,
+    { description: DESCRIPTIONS[status], content: { 'application/json': { schema: ErrorEnvelope } } },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { description, content: { 'application/json': { schema } } };
+}
+
+export function jsonBody<Schema extends z.ZodType>(schema: Schema, { required }: { readonly required: boolean }) {
+  return { required, content: { 'application/json': { schema } } };
+}
+
+/** A registered schema by its name, where nothing is to be validated by it. */
+export function referTo(name: string) {
+  return { $ref: `#/components/schemas/${name}` };
+}

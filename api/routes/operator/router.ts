@@ -1,0 +1,14 @@
+import type { ApiDependencies } from '../../dependencies.ts';
+import { type ApiApp, newApiApp } from '../../env.ts';
+import { registerOperatorGetJob } from './get-job.ts';
+import { registerOperatorPollNow } from './poll-now.ts';
+import { registerOperatorVerifyLedger } from './verify-ledger.ts';
+
+/** `/v1/operator`: every tenant's jobs, for those who run the gateway. */
+export function operatorRouter(dependencies: ApiDependencies): ApiApp {
+  const app = newApiApp();
+  registerOperatorGetJob(app, dependencies);
+  registerOperatorPollNow(app, dependencies);
+  registerOperatorVerifyLedger(app, dependencies);
+  return app;
+}

@@ -1,0 +1,1 @@
+export const USAGE_ROUTE = { tags: ['Usage and budgets'], security: [{ bearer: [] }] };

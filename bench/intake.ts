@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES } from '../api/intake/intake-settings.ts';
+import { SpoolSpace } from '../api/intake/spool-space.ts';
+import type { IntakeDependencies } from '../api/intake/take-items.ts';
+import { appendItems } from '../api/operations/append-items.ts';
+import { type Database, openDatabase } from '../db/client.ts';
+import { fromUuid } from '../db/ids.ts';
+import { ITEM_COLUMNS, REQUEST_COLUMNS } from '../db/item-rows.ts';
+import { inTransaction } from '../db/transaction.ts';
+
+const ITEMS = 100_000;
+const RUNS = 3;
+/** As a socket gives it, and as COPY likes it. */
+const BODY_CHUNK_BYTES = 64 * 1024;
+const COPY_CHUNK_BYTES = 512 * 1024;
+/** A month of its own, whose partitions are dropped again. */
+const BUCKET = 200_001;
+const TENANT = 'tenant_bench_intake';
+const TABLES = [
+  { name: `batch_items_${BUCKET}`, columns: ITEM_COLUMNS },
+  { name: `item_requests_${BUCKET}`, columns: REQUEST_COLUMNS },
+] as const;
+
+/** One line of the benchmark report; a ratio of 1 is as fast as what it is compared with. */
+export interface IntakeMeasurement {
+  readonly name: string;
+  readonly ratio: number;
+  readonly detail: string;
+}
+
+/**
+ * Appends 100,000 items of 1 kB, and copies the very same rows as COPY text on one connection in one transaction, in
+ * turn. The ratio is of median rates. Needs a migrated database; leaves nothing in it.
+ */
+export async function measureIntake(databaseUrl: string): Promise<IntakeMeasurement> {
+  const db = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'bench-intake' });
+  const directory = await mkdtemp(join(tmpdir(), 'batchgate-bench-'));
+  const spool = { directory, memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES, space: new SpoolSpace(2 ** 33) };
+  const dependencies = { db, now: () => new Date(), intake: { spool, limits: DEFAULT_INTAKE_LIMITS } };
+  try {
+    await prepare(db);
+    const body = makeBody();
+    const appendMs: number[] = [];
+    const copyMs: number[] = [];
+    for (let run = 0; run < RUNS; run += 1) {
+      appendMs.push(await timeAppend(dependencies, body, run));
+      copyMs.push(await timeCopy(db));
+    }
+    return report(median(appendMs), median(copyMs));
+  } finally {
+    await dropAll(db);
+    await db.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function report(appendMs: number, copyMs: number): IntakeMeasurement {
+  const rate = (ms: number) => `${Math.round((ITEMS / ms) * 1000).toLocaleString('en')}/s`;
+  return {
+    name: 'append 100,000 items of 1 kB',
+    ratio: copyMs / appendMs,
+    detail: `append ${rate(appendMs)}, raw COPY text of the same rows ${rate(copyMs)}, median of ${RUNS}`,
+  };
+}
+
+async function prepare({ pool }: Database): Promise<void> {
+  await pool.query('SELECT ensure_partitions($1)', [BUCKET]);
+  await pool.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $1) ON CONFLICT DO NOTHING', [TENANT]);
+}
+
+async function timeAppend(dependencies: IntakeDependencies, body: Buffer, run: number): Promise<number> {
+  const { pool } = dependencies.db;
+  await pool.query(`TRUNCATE ${TABLES.map((table) => table.name).join(', ')}`);
+  const uuid = `00dc6acf-ac00-7000-8000-${String(run).padStart(12, '0')}`;
+  await pool.query(
+    `INSERT INTO batch_jobs (job_id, bucket, tenant_id, api_key_id, endpoint, requested_model, currency, created_at)
+     VALUES ($1, $2, $3, 'bench', 'chat.completions', 'openai/gpt-4o-mini', 'USD', now())`,
+    [uuid, BUCKET, TENANT],
+  );
+  const start = performance.now();
+  const { accepted } = await appendItems(dependencies, {
+    principal: { keyId: 'bench', role: 'tenant_admin', tenantId: TENANT, projectId: null, customerId: null },
+    jobId: fromUuid('job', uuid),
+    format: 'ndjson',
+    stream: Readable.from(cut(body, BODY_CHUNK_BYTES)),
+  });
+  if (accepted !== ITEMS) throw new Error(`${accepted} items were accepted, not ${ITEMS}`);
+  return performance.now() - start;
+}
+
+/** Reads the stored rows back as text and copies them into the emptied tables. */
+async function timeCopy(db: Database): Promise<number> {
+  const texts = await readRows(db);
+  await db.pool.query(`TRUNCATE ${TABLES.map((table) => table.name).join(', ')}`);
+  const start = performance.now();
+  await inTransaction(db, async (client) => {
+    for (const [index, { name, columns }] of TABLES.entries()) {
+      const copy = client.query(copyFrom(`COPY ${name} (${columns.join(', ')}) FROM STDIN`));
+      await pipeline(Readable.from(cut(texts[index] ?? Buffer.alloc(0), COPY_CHUNK_BYTES)), copy);
+    }
+  });
+  return performance.now() - start;
+}
+
+async function readRows({ pool }: Database): Promise<Buffer[]> {
+  const client = await pool.connect();
+  try {
+    const texts: Buffer[] = [];
+    for (const { name, columns } of TABLES) {
+      texts.push(Buffer.concat(await client.query(copyTo(`COPY ${name} (${columns.join(', ')}) TO STDOUT`)).toArray()));
+    }
+    return texts;
+  } finally {
+    client.release();
+  }
+}
+
+function* cut(bytes: Buffer, chunkBytes: number): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += chunkBytes) yield bytes.subarray(start, start + chunkBytes);
+}
+
+function makeBody(): Buffer {
+  const lines: string[] = [];
+  for (let index = 0; index < ITEMS; index += 1) {
+    const text = `Ticket ${index}: the customer writes "it does not work any more"\nand asks what to do next. `;
+    const messages = [
+      { role: 'system', content: 'Classify the ticket. Answer with one word.' },
+      { role: 'user', content: text.repeat(9) },
+    ];
+    const request = { messages, max_tokens: 20, temperature: 0 };
+    lines.push(JSON.stringify({ custom_id: `ticket_${index}`, request }));
+  }
+  return Buffer.from(`${lines.join('\n')}\n`);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+async function dropAll({ pool }: Database): Promise<void> {
+  const { rows } = await pool.query<{ leaf: string }>(
+    `SELECT c.oid::regclass::text AS leaf FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relname LIKE $1`,
+    [`%\\_${BUCKET}`],
+  );
+  for (const { leaf } of rows) await pool.query(`DROP TABLE ${leaf}`);
+  await pool.query('DELETE FROM job_item_groups WHERE job_id IN (SELECT job_id FROM batch_jobs WHERE tenant_id = $1)', [
+    TENANT,
+  ]);
+  await pool.query('DELETE FROM batch_jobs WHERE tenant_id = $1', [TENANT]);
+  await pool.query('DELETE FROM tenants WHERE tenant_id = $1', [TENANT]);
+}
+
+if (import.meta.main) {
+  const url = process.argv[2];
+  if (url === undefined) throw new Error('usage: node bench/intake.ts <database url>');
+  const { name, ratio, detail } = await measureIntake(url);
+  console.log(`${name}: ${ratio.toFixed(2)} (${detail})`);
+}

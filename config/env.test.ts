@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  ConfigError,
+  childEnvironment,
+  findDatabaseUrl,
+  readApiConfig,
+  readDatabaseUrl,
+  readWorkerConfig,
+} from './env.ts';
+import { TEMPORAL_VARIABLES, VARIABLES } from './variables.ts';
+
+const DATABASE_URL = 'postgres://localhost/x';
+const example = readFileSync(join(import.meta.dirname, '..', '.env.example'), 'utf8');
+const documented = new Map(
+  [...example.matchAll(/^(# )?([A-Z][A-Z0-9_]+)=(.*)$/gm)].map(([, comment, name = '', value = '']) => [
+    name,
+    { comment, value },
+  ]),
+);
+
+test('.env.example tells of every variable that is read, and of no other', () => {
+  expect([...documented.keys()].sort()).toEqual([...Object.keys(VARIABLES), ...TEMPORAL_VARIABLES].sort());
+});
+
+test('.env.example works as it is', () => {
+  const set = [...documented].filter(([, { comment }]) => comment === undefined);
+  const env = Object.fromEntries(set.map(([name, { value }]) => [name, value]));
+  expect(readApiConfig(env)).toEqual(readApiConfig({ DATABASE_URL: env['DATABASE_URL'] }));
+  expect(readWorkerConfig(env).databaseUrl).toBe(env['DATABASE_URL']);
+});
+
+test.each(Object.entries(VARIABLES))(
+  '.env.example shows a value that %s accepts, the default where there is one',
+  (name, schema) => {
+    const shown = schema.safeParse(documented.get(name)?.value);
+    expect(shown.success).toBe(true);
+    const unset = schema.safeParse(undefined);
+    if (unset.success && unset.data !== undefined) expect(shown.data).toEqual(unset.data);
+  },
+);
+
+test('a process starts with nothing but a database', () => {
+  expect(readApiConfig({ DATABASE_URL })).toEqual({
+    databaseUrl: DATABASE_URL,
+    databasePoolSize: 10,
+    artifactsDir: '.batchgate/artifacts',
+    spoolDir: '.batchgate/spool',
+    spoolMaxBytes: 10 * 1024 ** 3,
+    logLevel: 'info',
+    host: '127.0.0.1',
+    port: 8080,
+    temporalUiUrl: null,
+    maxLineBytes: 8 * 1024 ** 2,
+    maxJsonBodyBytes: 32 * 1024 ** 2,
+    maxItemsPerJob: 5_000_000,
+  });
+  expect(readWorkerConfig({ DATABASE_URL })).toMatchObject({
+    healthPort: 8081,
+    queues: null,
+    openai: { apiKey: null, baseUrl: null },
+    pollMinMs: 15_000,
+    pollMaxMs: 300_000,
+    createDeadlineMs: 60_000,
+    listingLagMs: 15_000,
+    resultGraceMs: 30_000,
+    providerLostAfterMs: 3_600_000,
+    capacityRetryMs: 60_000,
+    credentialWaitMs: 86_400_000,
+    continueAsNewEvents: null,
+  });
+});
+
+test('reads what is set', () => {
+  const config = readWorkerConfig({
+    DATABASE_URL,
+    BATCHGATE_WORKER_QUEUES: 'a, b,',
+    BATCHGATE_POLL_MIN_MS: '5',
+    BATCHGATE_CONTINUE_AS_NEW_EVENTS: '100',
+    OPENAI_API_KEY: 'sk-1',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+  });
+  expect(config).toMatchObject({
+    queues: ['a', 'b'],
+    pollMinMs: 5,
+    continueAsNewEvents: 100,
+    openai: { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1' },
+  });
+});
+
+test('a variable set to nothing is not set', () => {
+  expect(readApiConfig({ DATABASE_URL, BATCHGATE_PORT: '', BATCHGATE_TEMPORAL_UI_URL: '' })).toMatchObject({
+    port: 8080,
+    temporalUiUrl: null,
+  });
+  expect(findDatabaseUrl({ DATABASE_URL: '' })).toBeUndefined();
+});
+
+test.each([
+  [{}, 'DATABASE_URL must be a URL that begins with postgres:// or postgresql://, but is not set.'],
+  [
+    { DATABASE_URL: 'mysql://x' },
+    'DATABASE_URL must be a URL that begins with postgres:// or postgresql://, but is not',
+  ],
+  [
+    { DATABASE_URL, BATCHGATE_PORT: '80 80' },
+    'BATCHGATE_PORT must be a whole number from 0 to 65535, but is not (it is "80 80").',
+  ],
+  [{ DATABASE_URL, BATCHGATE_PORT: '65536' }, 'BATCHGATE_PORT must be a whole number from 0 to 65535'],
+  [{ DATABASE_URL, BATCHGATE_POLL_MAX_MS: '1e3' }, 'BATCHGATE_POLL_MAX_MS must be a whole number from 1 to 604800000'],
+  [
+    { DATABASE_URL, BATCHGATE_LOG_LEVEL: 'loud' },
+    'BATCHGATE_LOG_LEVEL must be one of trace, debug, info, warn, error, silent',
+  ],
+  [
+    { DATABASE_URL, BATCHGATE_DATABASE_POOL_SIZE: '1' },
+    'BATCHGATE_DATABASE_POOL_SIZE must be a whole number from 2 to 1000',
+  ],
+  [
+    { DATABASE_URL, BATCHGATE_POLL_MIN_MS: '2', BATCHGATE_POLL_MAX_MS: '1' },
+    'BATCHGATE_POLL_MIN_MS must be at most BATCHGATE_POLL_MAX_MS, but is not (it is "2").',
+  ],
+])('refuses %j and says what is wrong and how to mend it', (env, message) => {
+  expect(() => readWorkerConfig(env)).toThrow(ConfigError);
+  expect(() => readWorkerConfig(env)).toThrow(message);
+  expect(() => readWorkerConfig(env)).toThrow('Set it in the environment; .env.example shows a value that works.');
+});
+
+test('names every problem at once, and repeats no key and no password', () => {
+  const read = () =>
+    readApiConfig({
+      DATABASE_URL: 'http://me:hunter2@db',
+      BATCHGATE_PORT: 'x',
+      OPENAI_BASE_URL: 'sk-mistaken-for-a-url',
+    });
+  expect(read).toThrow(/DATABASE_URL must.*\nBATCHGATE_PORT must.*\nOPENAI_BASE_URL must/);
+  expect(read).not.toThrow(/hunter2|sk-mistaken/);
+});
+
+test('commands that only need the database ask for nothing else', () => {
+  expect(readDatabaseUrl({ DATABASE_URL, BATCHGATE_PORT: 'x' })).toBe(DATABASE_URL);
+  expect(() => readDatabaseUrl({})).toThrow('DATABASE_URL must be');
+});
+
+test("a child process gets this one's environment with changes", () => {
+  expect(childEnvironment({ BATCHGATE_PORT: '1' })).toEqual({ ...process.env, BATCHGATE_PORT: '1' });
+});

@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import { fromUuid } from './ids.ts';
+
+export interface OpenJob {
+  readonly jobId: string;
+  readonly submissionNo: number;
+  readonly tenantId: string;
+  readonly customerId: string | null;
+  readonly model: string;
+  readonly itemCount: number;
+  readonly cancelRequested: boolean;
+}
+
+/** Submitted jobs that have not ended, the longest submitted first. */
+export async function listOpenJobs(
+  db: Pick<pg.Pool, 'query'>,
+  submittedBefore: Date,
+  limit: number,
+): Promise<OpenJob[]> {
+  const { rows } = await db.query(
+    `SELECT job_id, submission_no, tenant_id, customer_id, requested_model, item_count, cancel_requested_at IS NOT NULL AS cancel_requested
+     FROM batch_jobs
+     WHERE state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND submitted_at < $1
+     ORDER BY submitted_at LIMIT $2`,
+    [submittedBefore, limit],
+  );
+  return rows.map((row) => ({
+    jobId: fromUuid('job', row.job_id),
+    submissionNo: row.submission_no,
+    tenantId: row.tenant_id,
+    customerId: row.customer_id,
+    model: row.requested_model,
+    itemCount: row.item_count,
+    cancelRequested: row.cancel_requested,
+  }));
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { TransferSlots } from '../../activities/transfer-slots.ts';
+import type { Database } from '../../db/client.ts';
+import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
+import type { BatchProvider } from '../../providers/provider.ts';
+
+/** Dependencies with short paces and no one to talk to; override what the test is about. */
+export function testDependencies(
+  db: Database,
+  overrides: Partial<ActivityDependencies> & { provider?: BatchProvider } = {},
+): ActivityDependencies {
+  const { provider, ...rest } = overrides;
+  return {
+    db,
+    providers: new Map(provider === undefined ? [] : [[provider.provider, provider]]),
+    workflows: { start: async () => false, signalCancel: async () => undefined },
+    transfers: new TransferSlots(2),
+    settings: {
+      pollMinMs: 10,
+      pollMaxMs: 100,
+      createDeadlineMs: 2_000,
+      listingLagMs: 20,
+      resultGraceMs: 50,
+      providerLostAfterMs: 1_000,
+      capacityRetryMs: 20,
+      waitLimitMs: 60_000,
+      shardWindow: 8,
+      workDirectory: path.join(tmpdir(), 'batchgate-tests'),
+    },
+    now: () => new Date(),
+    random: () => 0.5,
+    newAttemptToken: () => encodeAttemptToken(randomBytes(ATTEMPT_TOKEN_BYTES)),
+    log: { info: () => undefined, warn: () => undefined },
+    ...rest,
+  };
+}
+
+/** Runs an activity with the context it has in a worker. */
+export function runActivity<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
+  return new MockActivityEnvironment().run(activity, input);
+}

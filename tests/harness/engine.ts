@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
+import type { EngineSettings } from '../../activities/dependencies.ts';
+import { createProviders } from '../../providers/registry.ts';
+import { type Control, createControl } from '../../simulators/control-client.ts';
+import { startSimulators } from '../../simulators/start.ts';
+import { createWorkers } from '../../worker/create-workers.ts';
+import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
+import { registerSearchAttributes } from '../../worker/temporal-setup.ts';
+import { testDependencies } from './activities.ts';
+import { eventually } from './eventually.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
+
+/** Everything but HTTP: a database, the simulators, and workers on the shared Temporal server, all in this process. */
+export interface TestEngine {
+  readonly database: TestDatabase;
+  readonly simulator: Control;
+  readonly client: Client;
+  /** Ends the workers at once, as a crash would, and starts new ones. */
+  restartWorkers(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestEngineOptions {
+  readonly settings?: Partial<EngineSettings>;
+  readonly simulators?: Parameters<typeof startSimulators>[0];
+}
+
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+});
+
+const QUICK = { openai: { validatingMs: 0, inProgressMs: 0, finalizingMs: 0, cancellingMs: 0 } };
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * Workers poll fixed queue names, and files share one server, so a file's engine runs in a namespace of its own.
+ */
+export async function startEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  const database = await createTestDatabase({ poolSize: 24 });
+  const simulators = await startSimulators({ settings: QUICK, ...options.simulators });
+  const address = inject('temporalAddress');
+  const namespace = await createNamespace(address);
+  const connection = await NativeConnection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const providers = createProviders({
+    openai: { apiKey: 'sim-key', baseUrl: simulators.openaiUrl },
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    idleTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  const base = testDependencies(database.db, { providers, workflows: createJobWorkflowControl(client) });
+  const dependencies = { ...base, settings: { ...base.settings, ...options.settings } };
+
+  let running: { workers: Worker[]; done: Promise<unknown> };
+  const start = async (): Promise<void> => {
+    const bundle = { codePath: inject('workflowBundle') };
+    const workers = await createWorkers({
+      connection,
+      namespace,
+      dependencies,
+      poolSize: 12,
+      queues: null,
+      workflowBundle: bundle,
+    });
+    running = { workers, done: Promise.all(workers.map((worker) => worker.run())) };
+  };
+  const stopWorkers = async (): Promise<void> => {
+    for (const worker of running.workers) worker.shutdown();
+    await running.done;
+  };
+  await start();
+  return {
+    database,
+    simulator: createControl(simulators.controlUrl),
+    client,
+    restartWorkers: async () => {
+      await stopWorkers();
+      await start();
+    },
+    stop: async () => {
+      await stopWorkers();
+      await connection.close();
+      await simulators.close();
+      await database.drop();
+    },
+  };
+}
+
+async function createNamespace(address: string): Promise<string> {
+  const connection = await Connection.connect({ address });
+  try {
+    const namespace = `test-${randomUUID()}`;
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as Long },
+    });
+    await eventually(() =>
+      registerSearchAttributes(connection, namespace).then(
+        () => true,
+        () => false,
+      ),
+    );
+    return namespace;
+  } finally {
+    await connection.close();
+  }
+}
+
+type Long = NonNullable<
+  NonNullable<
+    Parameters<Connection['workflowService']['registerNamespace']>[0]['workflowExecutionRetentionPeriod']
+  >['seconds']
+>;

@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
+import type { ActivityDependencies } from '../activities/dependencies.ts';
+import { createMaintenanceActivities } from '../activities/maintenance.ts';
+import { DATABASE_QUEUE, MAINTENANCE_QUEUE, providerQueue, WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
+
+export interface WorkerOptions {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly dependencies: ActivityDependencies;
+  /** Connections of the pool; database activities together use fewer. */
+  readonly poolSize: number;
+  /** Null for all. */
+  readonly queues: readonly string[] | null;
+  /** Built from source when absent. */
+  readonly workflowBundle?: WorkflowBundleOption;
+}
+
+/** After SIGTERM activities get this long to notice their cancellation and stop at a good point. */
+const SHUTDOWN_GRACE = '10 seconds';
+const SHUTDOWN_FORCE = '25 seconds';
+/** A query on a workflow whose worker died waits this long for another. */
+const STICKY_TIMEOUT = '3 seconds';
+/** Polls and creates of one provider at once; transfers are bounded apart. */
+const PROVIDER_ACTIVITIES = 50;
+
+/** One Temporal worker for each queue this process serves. */
+export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
+  const { dependencies } = options;
+  const common = {
+    connection: options.connection,
+    namespace: options.namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+  } as const;
+  const creators = new Map<string, () => Promise<Worker>>([
+    [
+      WORKFLOW_QUEUE,
+      async () =>
+        Worker.create({
+          ...common,
+          taskQueue: WORKFLOW_QUEUE,
+          workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+          stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+        }),
+    ],
+    [
+      DATABASE_QUEUE,
+      () =>
+        Worker.create({
+          ...common,
+          taskQueue: DATABASE_QUEUE,
+          activities: createDatabaseActivities(dependencies),
+          maxConcurrentActivityTaskExecutions: Math.max(1, Math.floor(options.poolSize / 2)),
+        }),
+    ],
+    [
+      MAINTENANCE_QUEUE,
+      () =>
+        Worker.create({
+          ...common,
+          taskQueue: MAINTENANCE_QUEUE,
+          activities: createMaintenanceActivities(dependencies),
+          maxConcurrentActivityTaskExecutions: 1,
+        }),
+    ],
+    ...[...dependencies.providers.keys()].map((provider) => {
+      const create = () =>
+        Worker.create({
+          ...common,
+          taskQueue: providerQueue(provider),
+          activities: createProviderActivities(dependencies),
+          maxConcurrentActivityTaskExecutions: PROVIDER_ACTIVITIES,
+        });
+      return [providerQueue(provider), create] as const;
+    }),
+  ]);
+  const wanted = options.queues ?? [...creators.keys()];
+  const unknown = wanted.filter((queue) => !creators.has(queue));
+  if (unknown.length > 0)
+    throw new Error(`unknown task queues: ${unknown.join(', ')}; known are ${[...creators.keys()].join(', ')}`);
+  return Promise.all(wanted.map((queue) => creators.get(queue)?.())).then((workers) =>
+    workers.filter((worker) => worker !== undefined),
+  );
+}
+
+/** The workflow code as one bundle, from source. */
+export async function bundleWorkflows(): Promise<{ code: string }> {
+  return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) });
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { Client } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
+import type { ActivityDependencies } from '../activities/dependencies.ts';
+import { TransferSlots } from '../activities/transfer-slots.ts';
+import { readWorkerConfig, type WorkerConfig } from '../config/env.ts';
+import { openDatabase } from '../db/client.ts';
+import { ensurePartitions } from '../db/partitions.ts';
+import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
+import { createProviders } from '../providers/registry.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { temporalLogger } from '../telemetry/temporal-logger.ts';
+import { createWorkers } from './create-workers.ts';
+import { startHealthServer } from './health.ts';
+import { createJobWorkflowControl } from './job-workflow-control.ts';
+import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
+
+const REQUEST_TIMEOUT_MS = 60_000;
+/** A download or upload that moves no byte for this long is cut and tried again. */
+const IDLE_TIMEOUT_MS = 60_000;
+const SHARD_WINDOW = 8;
+const TRANSFERS_AT_ONCE = 3;
+
+const config = readWorkerConfig();
+const log = createLogger({ level: config.logLevel, service: 'worker' });
+Runtime.install({
+  logger: temporalLogger(log),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} } },
+  shutdownSignals: [],
+});
+await run(config);
+
+async function run(config: WorkerConfig): Promise<void> {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
+  const connection = await NativeConnection.connect(connectionOptions);
+  const missing = await findMissingSearchAttributes(connection, namespace);
+  if (missing.length > 0)
+    throw new Error(`search attributes are not registered: ${missing.join(', ')}. Run \`npm run temporal:setup\`.`);
+  const client = new Client({ connection, namespace });
+  await createSchedules(client);
+  const db = openDatabase({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: 'batchgate-worker',
+    onIdleError: (error) => log.warn({ err: error }, 'a database connection broke while idle'),
+  });
+  await ensurePartitions(db.pool, Date.now());
+
+  const dependencies = createDependencies(config, db, client);
+  const workers = await createWorkers({
+    connection,
+    namespace,
+    dependencies,
+    poolSize: config.databasePoolSize,
+    queues: config.queues,
+  });
+  const isReady = () => workers.every((worker) => worker.getState() === 'RUNNING');
+  const health = await startHealthServer('0.0.0.0', config.healthPort, isReady);
+  const stop = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  log.info({ queues: workers.map((worker) => worker.options.taskQueue) }, 'worker runs');
+  try {
+    await Promise.all(workers.map((worker) => worker.run()));
+  } finally {
+    health.close();
+    await db.close();
+    await connection.close();
+    log.info({}, 'worker stopped');
+  }
+}
+
+function createDependencies(
+  config: WorkerConfig,
+  db: ActivityDependencies['db'],
+  client: Client,
+): ActivityDependencies {
+  return {
+    db,
+    providers: createProviders({
+      openai: config.openai.apiKey === null ? null : { apiKey: config.openai.apiKey, baseUrl: config.openai.baseUrl },
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+    }),
+    workflows: createJobWorkflowControl(client),
+    transfers: new TransferSlots(TRANSFERS_AT_ONCE),
+    settings: {
+      pollMinMs: config.pollMinMs,
+      pollMaxMs: config.pollMaxMs,
+      createDeadlineMs: config.createDeadlineMs,
+      listingLagMs: config.listingLagMs,
+      resultGraceMs: config.resultGraceMs,
+      providerLostAfterMs: config.providerLostAfterMs,
+      capacityRetryMs: config.capacityRetryMs,
+      waitLimitMs: config.credentialWaitMs,
+      shardWindow: SHARD_WINDOW,
+      workDirectory: path.join(config.spoolDir, 'input'),
+    },
+    now: () => new Date(),
+    random: Math.random,
+    newAttemptToken: () => encodeAttemptToken(randomBytes(ATTEMPT_TOKEN_BYTES)),
+    log,
+  };
+}
