@@ -3,8 +3,6 @@ import type pg from 'pg';
 /** What a new job takes from its tenant, and whether the project and customer it names are the tenant's. */
 export interface JobOwner {
   readonly currency: string;
-  readonly policy: Record<string, unknown>;
-  readonly aliases: Record<string, unknown>;
   readonly projectIsKnown: boolean;
   readonly customerIsKnown: boolean;
   readonly customerIsSuspended: boolean;
@@ -17,13 +15,11 @@ export async function findJobOwner(
 ): Promise<JobOwner | null> {
   const { rows } = await db.query<{
     currency: string;
-    policy: Record<string, unknown>;
-    aliases: Record<string, unknown>;
     project_is_known: boolean;
     customer_is_known: boolean;
     customer_is_suspended: boolean;
   }>(
-    `SELECT t.currency, t.policy, t.aliases,
+    `SELECT t.currency,
        $2::text IS NULL OR EXISTS (SELECT 1 FROM projects p WHERE p.tenant_id = $1 AND p.project_id = $2) AS project_is_known,
        $3::text IS NULL OR c.customer_id IS NOT NULL AS customer_is_known,
        c.suspended_at IS NOT NULL AS customer_is_suspended
@@ -35,8 +31,6 @@ export async function findJobOwner(
   if (row === undefined) return null;
   return {
     currency: row.currency,
-    policy: row.policy,
-    aliases: row.aliases,
     projectIsKnown: row.project_is_known,
     customerIsKnown: row.customer_is_known,
     customerIsSuspended: row.customer_is_suspended,

@@ -11,7 +11,7 @@ interface WatchedProcess {
  * gets a SIGTERM, so that its own orderly shutdown runs, and a SIGKILL when that takes longer than `graceMs`. Does
  * nothing in a process, or a worker thread, that was started without a channel.
  */
-export function exitWhenParentDies(self: WatchedProcess = process, graceMs = 20_000): void {
+export function exitWhenParentDies(self: WatchedProcess = process, graceMs = 30_000): void {
   if (!self.channel) return;
   self.once('disconnect', () => {
     self.kill(self.pid, 'SIGTERM');

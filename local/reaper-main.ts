@@ -20,7 +20,7 @@ interface Watched {
   identity: Promise<ProcessIdentity | undefined>;
 }
 
-const GRACE_MS = 20_000;
+const GRACE_MS = 30_000;
 const watched = new Map<number, Watched>();
 const directories = new Set<string>();
 

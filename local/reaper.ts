@@ -4,7 +4,7 @@ import type { ReaperOrder } from './reaper-main.ts';
 
 /** Ends what this process started in case it is killed without a chance to do so itself. */
 export interface Reaper {
-  /** End `pid` with `signal`, and SIGKILL twenty seconds later, if this process dies. */
+  /** End `pid` with `signal`, and SIGKILL thirty seconds later, if this process dies. */
   watch(pid: number, signal: 'SIGINT' | 'SIGTERM'): void;
   forget(pid: number): void;
   /** Remove a folder if this process dies, after the processes that use it. */

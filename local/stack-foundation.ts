@@ -21,7 +21,7 @@ export interface FoundationOptions {
 }
 
 /** SIGINT and not SIGTERM: Postgres would wait for its clients to leave first. */
-const ORPHAN_STEPS = [{ signal: 'SIGINT', waitMs: 20_000 }] as const;
+const ORPHAN_STEPS = [{ signal: 'SIGINT', waitMs: 30_000 }] as const;
 
 /**
  * Claims the data folder (for an ephemeral stack a temporary one, removed at the end) and ends what an earlier stack on

@@ -106,8 +106,8 @@ export function startMain(
     cwd: projectDirectory,
     logFile: join(start.dataDirectory, 'logs', `${name}.log`),
     channel: true,
-    // Longer than the api lets its requests end.
-    stopWaitMs: 20_000,
+    // Longer than either lets work under way come to its end.
+    stopWaitMs: 30_000,
     readyWhen: httpReady(`http://127.0.0.1:${healthPort}/readyz`),
     signal: start.signal,
     reaper: start.reaper,

@@ -35,7 +35,7 @@ export async function sendDownload(
       outgoing.flushHeaders();
       await clock.sleep(action.stall.ms);
     }
-    if (!outgoing.write(chunk)) await drained(outgoing);
+    if (!outgoing.write(chunk) && !outgoing.destroyed) await drained(outgoing);
     sent += chunk.length;
     // Each chunk is to reach the reader by itself, so it must be on its way before the next is written.
     if (action.chunk_bytes !== undefined) await setImmediate();

@@ -19,11 +19,11 @@ export interface JsonReply {
 }
 
 /** A reply that writes itself, status line included. */
-export interface StreamReply {
+interface StreamReply {
   stream(outgoing: ServerResponse): Promise<void>;
 }
 
-export type Reply = JsonReply | StreamReply;
+type Reply = JsonReply | StreamReply;
 
 /** Thrown by a route to answer with a provider error. */
 export class Refusal extends Error {
@@ -49,7 +49,7 @@ export interface Dialect {
 }
 
 /** One request under way. */
-export interface Call<Input> {
+interface Call<Input> {
   context: Context<Env>;
   incoming: IncomingMessage;
   input: Input;

@@ -46,7 +46,6 @@ const Stuck = z.strictObject({
   /** Stays stuck even when the completion window has passed. */
   past_expiry: z.boolean().optional(),
 });
-export type Stuck = z.infer<typeof Stuck>;
 
 const CountsOverride = z.union([
   z.enum(['zero', 'strings', 'absent']),

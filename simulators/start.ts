@@ -12,7 +12,7 @@ import { createOpenAiSimulator } from './openai/simulator.ts';
 import { writeJson } from './record-store.ts';
 
 /** Settings by provider; README.md lists them. */
-export interface SimulatorSettings {
+interface SimulatorSettings {
   openai?: OpenAiSettingsChange;
 }
 

@@ -15,7 +15,12 @@ function streamOf(bytes: Uint8Array, chunkBytes: number): Readable {
   return Readable.from(chunks);
 }
 
-async function read(bytes: Uint8Array, encoding: BodyEncoding, chunkBytes = 64 * 1024, limits = LIMITS): Promise<Buffer> {
+async function read(
+  bytes: Uint8Array,
+  encoding: BodyEncoding,
+  chunkBytes = 64 * 1024,
+  limits = LIMITS,
+): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(readBody(streamOf(bytes, chunkBytes), encoding, limits)));
 }
 

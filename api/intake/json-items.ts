@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isJsonObject } from '../../domain/json-object.ts';
-import { decodeUtf8, type ItemTexts, isBlank, type TextFault } from './lines.ts';
+import { decodeUtf8, type ItemTexts, type TextFault } from './lines.ts';
 
 /** What stands around the items of a body: `{"items":[]}` and white space, with room for a member to refuse by name. */
 const MAX_FRAME_BYTES = 64 * 1024;
@@ -123,7 +123,7 @@ class ItemScanner {
   #endItem(chunk: Buffer, end: number): void {
     this.#keep(chunk, end);
     const text = Buffer.concat(this.#pieces);
-    if (!isBlank(text.toString('latin1'))) this.#items.push(text);
+    if (!text.every(isWhiteSpace)) this.#items.push(text);
     else if (this.#index > 0 || chunk[end] !== CLOSE_BRACKET) {
       throw new GatewayError('invalid_json', `The body is not valid JSON: items[${this.#index}] is missing.`);
     }
@@ -152,6 +152,11 @@ class ItemScanner {
     this.#frame += piece.toString('latin1');
     if (this.#frame.length > MAX_FRAME_BYTES) throw wrongFrame();
   }
+}
+
+/** White space of JSON (RFC 8259). */
+function isWhiteSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
 /** `text` is the body without its items, its bytes as Latin-1. */

@@ -34,12 +34,14 @@ const readBytes: MiddlewareHandler<ApiEnv> = async (c, next) => {
 function replaceBody(c: ApiContext, body: string): void {
   c.req.bodyCache = {};
   const { method, url, headers } = c.req.raw;
-  c.req.raw = new Request(url, { method, headers: withoutLength(headers), body });
+  c.req.raw = new Request(url, { method, headers: asJson(headers), body });
 }
 
-function withoutLength(headers: Headers): Headers {
+/** A text body would otherwise be given a type of its own. */
+function asJson(headers: Headers): Headers {
   const kept = new Headers(headers);
   kept.delete('content-length');
+  kept.set('content-type', 'application/json');
   return kept;
 }
 

@@ -36,8 +36,7 @@ export async function submitJob(dependencies: Dependencies, request: SubmitReque
   const { submissionNo, replayed } = await claim(dependencies, request);
   const job = await getOwnedJob(dependencies, request);
   if (submissionNo === null) return { status: 200, job, replayed };
-  const awaitsVerdict = job.state === 'validating' && job.submissionNo === submissionNo && job.admittedAt === null;
-  if (!awaitsVerdict) return { status: 202, job: await judged(dependencies, job, submissionNo), replayed };
+  if (!awaitsVerdict(job, submissionNo)) return { status: 202, job: await judged(dependencies, job, submissionNo), replayed };
   const outcome = await dependencies.workflows.submit({ ...job, model: job.requestedModel }, request.waitMs);
   if (outcome.kind === 'unreachable' && !replayed && (await takeBack(dependencies, request, job))) {
     throw new GatewayError(
@@ -53,6 +52,12 @@ export async function submitJob(dependencies: Dependencies, request: SubmitReque
     job: await judged(dependencies, await getOwnedJob(dependencies, request), submissionNo),
     replayed,
   };
+}
+
+/** A cancel in between changes nothing: its workflow has still to end the job. */
+function awaitsVerdict(job: JobRecord, submissionNo: number): boolean {
+  const isOpen = job.state === 'validating' || job.state === 'cancel_requested';
+  return isOpen && job.submissionNo === submissionNo && job.admittedAt === null;
 }
 
 /** The submission this call, or the one it repeats, made; null when the job had been submitted before. */

@@ -38,15 +38,16 @@ function batch(status: BatchStatus, more: Partial<BatchRecord> = {}): BatchRecor
 
 function work(fates: Fate[] = SUCCEEDS, more: Partial<Work> = {}): Work {
   const codes = Uint8Array.from(fates.map((fate) => FATES.indexOf(fate)));
+  const ends = fates.filter((fate) => fate !== 'hangs').length;
   return {
-    validated: { errors: [], model: 'gpt-4o-mini', total: fates.length, tokens: 0, fates: codes, tookMs: 1 },
+    validated: { errors: [], model: 'gpt-4o-mini', total: fates.length, tokens: 0, fates: codes, ends, tookMs: 1 },
     ...more,
   };
 }
 
 const bad = [{ code: 'empty_file', message: '', param: null, line: null }];
 const invalid: Work = {
-  validated: { errors: bad, model: null, total: 0, tokens: 0, fates: new Uint8Array(), tookMs: 1 },
+  validated: { errors: bad, model: null, total: 0, tokens: 0, fates: new Uint8Array(), ends: 0, tookMs: 1 },
 };
 const completed = { status: 'completed', finished: 10, listsUnfinished: false } as const;
 const expired = { status: 'expired', finished: 10, listsUnfinished: true } as const;
@@ -67,7 +68,7 @@ const STEPS: { name: string; batch: BatchRecord; work: Work; step: Step | undefi
   {
     name: 'reading that took longer than the pace delays the state',
     batch: batch('validating'),
-    work: { validated: { errors: [], model: 'm', total: 1, tokens: 0, fates: Uint8Array.of(0), tookMs: 700 } },
+    work: { validated: { errors: [], model: 'm', total: 1, tokens: 0, fates: Uint8Array.of(0), ends: 1, tookMs: 700 } },
     step: { at: 700, to: 'in_progress' },
   },
   {

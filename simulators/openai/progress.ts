@@ -1,6 +1,6 @@
 import { type BatchRecord, type BatchStatus, type Ending, isTerminal } from './records.ts';
 import type { OpenAiSettings } from './settings.ts';
-import { countEnding, tallyFates, type Validated } from './validation.ts';
+import { tallyFates, type Validated } from './validation.ts';
 
 export type Pace = Pick<
   OpenAiSettings,
@@ -41,7 +41,7 @@ export function finishedBy(batch: BatchRecord, work: Work, pace: Pace, time: num
   const since = batch.enteredAt.in_progress;
   if (since === undefined || work.validated === undefined) return 0;
   const most = Math.min(
-    countEnding(work.validated.fates),
+    work.validated.ends,
     batch.script.end_state?.finished ?? Number.POSITIVE_INFINITY,
     batch.script.stuck?.finished ?? Number.POSITIVE_INFINITY,
     batch.ending?.finished ?? Number.POSITIVE_INFINITY,
@@ -68,7 +68,7 @@ export function cancelStep(batch: BatchRecord, work: Work, pace: Pace, at: numbe
 /** The end a fault asks for, begun at a time. */
 export function forcedStep(batch: BatchRecord, work: Work, at: number): Step {
   const { status = 'completed', finished, list_unfinished: lists } = batch.script.end_state ?? {};
-  const ends = work.validated === undefined ? 0 : countEnding(work.validated.fates);
+  const ends = work.validated?.ends ?? 0;
   const ending: Ending = {
     status,
     finished: Math.min(finished ?? (status === 'failed' ? 0 : ends), ends),
@@ -99,7 +99,7 @@ function regularStep(batch: BatchRecord, work: Work, pace: Pace): Step | undefin
 function endOfProgress(batch: BatchRecord, work: Work, at: number): Step | undefined {
   if (work.validated === undefined) return undefined;
   if (batch.script.end_state !== undefined) return forcedStep(batch, work, at);
-  const finished = countEnding(work.validated.fates);
+  const finished = work.validated.ends;
   const ending: Ending =
     finished < batch.total
       ? { status: 'expired', finished, listsUnfinished: true }

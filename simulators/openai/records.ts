@@ -17,7 +17,7 @@ export const FileRecord = z.object({
 });
 export type FileRecord = z.infer<typeof FileRecord>;
 
-export const BATCH_STATUSES = [
+const BATCH_STATUSES = [
   'validating',
   'in_progress',
   'finalizing',

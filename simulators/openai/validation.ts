@@ -16,6 +16,8 @@ export interface Validated {
   tokens: number;
   /** How each line will end, in file order, as an index into `FATES`. */
   fates: Uint8Array;
+  /** How many lines end by themselves; the others hang until the batch expires. */
+  ends: number;
 }
 
 /**
@@ -34,6 +36,7 @@ export async function validateInput(
   let model: string | null = null;
   let tokens = 0;
   let inputs = 0;
+  let ends = 0;
   let lineNumber = 0;
 
   const refuse = (found: LineProblem, line: number | null) => {
@@ -53,7 +56,9 @@ export async function validateInput(
       attempts.claim(prompt, found, batch.id);
       refuse(problem('invalid_request', 'This request is not valid.', 'body'), lineNumber);
     }
-    fates.push(FATES.indexOf(fateOf({ endpoint: batch.endpoint, body: line.body, prompt, directives })));
+    const fate = fateOf({ endpoint: batch.endpoint, body: line.body, prompt, directives });
+    fates.push(FATES.indexOf(fate));
+    if (fate !== 'hangs') ends += 1;
     tokens += promptTokens(batch.endpoint, line.body, prompt);
     if (batch.endpoint === '/v1/embeddings') inputs += inputsOf(line.body['input']).length;
   };
@@ -68,7 +73,7 @@ export async function validateInput(
   if (fates.length === 0 && errors.length === 0) refuse(problem('empty_file', 'The input file is empty.'), null);
   if (fates.length > limits.maxLines) errors.unshift({ ...tooMany('requests', limits.maxLines), line: null });
   if (inputs > MOST_EMBEDDING_INPUTS) errors.unshift({ ...tooMany('inputs', MOST_EMBEDDING_INPUTS), line: null });
-  return { errors, model, total: fates.length, tokens, fates: Uint8Array.from(fates) };
+  return { errors, model, total: fates.length, tokens, fates: Uint8Array.from(fates), ends };
 }
 
 /** How many of the first `finished` items that end at all have ended well and badly. */
@@ -83,11 +88,6 @@ export function tallyFates(fates: Uint8Array, finished: number): { completed: nu
     left -= 1;
   }
   return { completed: finished - left - failed, failed };
-}
-
-/** How many items end by themselves; the others hang until the batch expires. */
-export function countEnding(fates: Uint8Array): number {
-  return fates.reduce((count, code) => count + (FATES[code] === 'hangs' ? 0 : 1), 0);
 }
 
 function duplicateId(id: string): LineProblem {

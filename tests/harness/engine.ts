@@ -18,6 +18,8 @@ export interface TestEngine {
   readonly database: TestDatabase;
   readonly simulator: Control;
   readonly client: Client;
+  readonly namespace: string;
+  readonly openaiUrl: string;
   /** Ends the workers at once, as a crash would, and starts new ones. */
   restartWorkers(): Promise<void>;
   stop(): Promise<void>;
@@ -76,6 +78,8 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     database,
     simulator: createControl(simulators.controlUrl),
     client,
+    namespace,
+    openaiUrl: simulators.openaiUrl,
     restartWorkers: async () => {
       await stopWorkers();
       await start();
