@@ -46,6 +46,16 @@ export default defineConfig({
           testTimeout: 180_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'acceptance',
+          include: ['tests/acceptance/**/*.acceptance.ts'],
+          globalSetup: [POSTGRES, TEMPORAL],
+          testTimeout: 1_800_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

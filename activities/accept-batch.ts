@@ -1,11 +1,12 @@
 import { type AttemptRow, recordAccepted } from '../db/attempts.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { recordProviderWindow } from '../db/provider-window.ts';
-import { moveShard } from '../db/shards.ts';
+import { getShard, moveShard } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { appendEntry } from '../ledger/entries.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { waitingAfterAnswer } from './waiting.ts';
 
 /** Records that the provider has the batch, with all that follows for the job; the first record stands. */
 export async function acceptBatch(
@@ -30,7 +31,8 @@ export async function acceptBatch(
       actor: 'gateway',
       cause: 'first_accepted_create',
     });
-    await moveShard(client, locked, attempt.shard, { state: 'submitted', waiting: null, now: at });
+    const waiting = waitingAfterAnswer(await getShard(client, job.key, attempt.shard), batch);
+    await moveShard(client, locked, attempt.shard, { state: 'submitted', ...waiting, now: at });
   });
   log.info(
     { jobId: job.jobId, shard: attempt.shard, attempt: attempt.attempt, provider: attempt.provider },

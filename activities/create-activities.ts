@@ -1,5 +1,6 @@
 import { createCancelAttempt } from './cancel-attempt.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { translateFailures } from './failures.ts';
 import { createIngestAttempt } from './ingest-attempt.ts';
 import type { JobActivities, ProviderActivities, ShardActivities } from './interfaces.ts';
 import { createJobActivities } from './job.ts';
@@ -10,7 +11,7 @@ import { createSubmitAttempt } from './submit-attempt.ts';
 
 /** Activities that speak to Postgres alone: the database queue's. */
 export function createDatabaseActivities(dependencies: ActivityDependencies): JobActivities & ShardActivities {
-  return { ...createJobActivities(dependencies), ...createShardActivities(dependencies) };
+  return translateFailures({ ...createJobActivities(dependencies), ...createShardActivities(dependencies) });
 }
 
 /** Activities that call a provider: the same on every provider's queue. */
@@ -18,11 +19,11 @@ export function createProviderActivities(dependencies: ActivityDependencies): Pr
   const { transfers } = dependencies;
   const submitAttempt = createSubmitAttempt(dependencies);
   const ingestAttempt = createIngestAttempt(dependencies);
-  return {
+  return translateFailures<ProviderActivities>({
     submitAttempt: (ref) => transfers.run(() => submitAttempt(ref)),
     ingestAttempt: (ref) => transfers.run(() => ingestAttempt(ref)),
     resolveAttempt: createResolveAttempt(dependencies),
     pollAttempt: createPollAttempt(dependencies),
     cancelAttempt: createCancelAttempt(dependencies),
-  };
+  });
 }

@@ -1,26 +1,31 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
-import { findOpenItemOnLine, readEstimates } from '../db/open-items.ts';
+import { readEstimates } from '../db/open-items.ts';
 import { clearStage, stageLines } from '../db/result-stage.ts';
 import { countOpenItems, getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type IngestWarning, insertUnmatchedLines, recordIngestWarnings } from '../db/unmatched-lines.ts';
-import { failure } from '../domain/failure.ts';
-import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
-import { decideAfterIngest } from '../domain/ingest-decision.ts';
+import {
+  clearUnmatchedLines,
+  type IngestWarning,
+  insertUnmatchedLines,
+  recordIngestWarnings,
+} from '../db/unmatched-lines.ts';
+import { decideAfterIngest, isLastReading } from '../domain/ingest-decision.ts';
 import { findPrice } from '../domain/price-book.ts';
 import type { PriceRow } from '../domain/price-row.ts';
-import { settleRemainder, settleStaged } from '../ledger/settle.ts';
+import { settleStaged } from '../ledger/settle.ts';
 import { splitLineBatches } from '../providers/jsonl.ts';
 import type { BatchProvider, NativeBatch, ResultFile } from '../providers/provider.ts';
-import { ProviderError } from '../providers/provider-error.ts';
+import { ProviderError, type ProviderErrorCode } from '../providers/provider-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
 import type { IngestResult, ProviderActivities } from './interfaces.ts';
+import { asLastPolled } from './last-polled.ts';
 import { getProvider } from './providers.ts';
 import { itemsWithoutUsage, type MatchedLine, matchLines, toStagedLine } from './read-results.ts';
+import { settleRejectedLines } from './rejected-lines.ts';
 import { SETTLE_ITEMS } from './shard.ts';
+import { DENIALS, waitedMs } from './waiting.ts';
 
 /** A line longer than this is no result of ours: kept as unmatched. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -34,6 +39,10 @@ interface Reading {
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
   readonly price: PriceRow;
+  readonly no: number;
+  readonly sinceEndMs: number;
+  /** Lines put into the stage, by settlement range. */
+  readonly staged: Map<number, number>;
 }
 
 interface Counts {
@@ -47,7 +56,7 @@ interface Counts {
  * repeated from the start at any time; what has settled stays as it is.
  */
 export function createIngestAttempt(dependencies: ActivityDependencies): ProviderActivities['ingestAttempt'] {
-  const { db, log } = dependencies;
+  const { db, now, log } = dependencies;
   return async (ref) => {
     const job = await getJobRow(db.pool, ref.jobId);
     const shard = await getShard(db.pool, job.key, ref.shard);
@@ -55,22 +64,21 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
     const provider = getProvider(dependencies.providers, shard.provider);
     const price = job.submittedAt === null ? null : findPrice(shard.provider, shard.providerModel, job.submittedAt);
     if (price === null) throw new Error(`no price for ${shard.provider}/${shard.providerModel}`);
-    const reading = { job, shard, attempt, provider, price };
+    const at = now();
+    const sinceEndMs = at.getTime() - (attempt.endedAt ?? at).getTime();
+    const reading = { job, shard, attempt, provider, price, no: ref.reading ?? 1, sinceEndMs, staged: new Map() };
     try {
-      const batch = await provider.retrieveBatch({
-        providerBatchId: attempt.providerBatchId ?? '',
-        signal: cancellationSignal(),
-      });
+      const batch = await retrieveEnded(dependencies, reading);
       const counts = await stageFiles(dependencies, reading, batch);
       const settled = await settleStage(dependencies, reading);
-      const rejectedLines = await settleRejectedLines(dependencies, reading, batch);
+      const rejected = await settleRejectedLines(db, reading, batch);
       await clearStage(db, attempt.attemptNo);
-      await recordWarnings(dependencies, reading, batch, counts);
       const result = await decide(dependencies, reading, batch, {
-        settled: settled + rejectedLines,
-        rejectedLines,
+        settled: settled + rejected.settled,
+        rejectedLines: rejected.named,
         unmatched: counts.unmatched,
       });
+      if (result.next !== 'again') await recordWarnings(dependencies, reading, batch, counts);
       log.info(
         {
           jobId: ref.jobId,
@@ -85,29 +93,47 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
       );
       return result;
     } catch (error) {
-      throw toFailure(error);
+      if (error instanceof ProviderError && error.code !== 'aborted') await showTrouble(dependencies, reading, error);
+      throw error;
     }
   };
 }
 
-/** A provider that is away is asked again, after its own hint where it gave one. */
-function toFailure(error: unknown): unknown {
-  if (!(error instanceof ProviderError) || error.code === 'aborted') return error;
-  return ApplicationFailure.create({
-    type: error.code,
-    message: `provider: ${error.code}${error.status === null ? '' : ` (${error.status})`}`,
-    ...(error.retryAfterMs === null ? {} : { nextRetryDelay: error.retryAfterMs }),
-  });
+/** The failure is retried for as long as it takes; meanwhile the job says why its results do not come in. */
+async function showTrouble(
+  { db, now }: ActivityDependencies,
+  reading: Reading,
+  { code }: ProviderError,
+): Promise<void> {
+  const waiting = code === 'credential_refused' ? 'credential_refused' : 'provider_trouble';
+  await move(db, reading, { state: 'ingesting', waiting, now: now() });
+}
+
+/**
+ * The batch as it is now; as the last poll saw it where the answer is older than that poll, or where the provider has
+ * denied the batch for as long as a lost one.
+ */
+async function retrieveEnded(dependencies: ActivityDependencies, reading: Reading): Promise<NativeBatch> {
+  const { attempt, provider } = reading;
+  const providerBatchId = attempt.providerBatchId ?? '';
+  try {
+    const batch = await provider.retrieveBatch({ providerBatchId, signal: cancellationSignal() });
+    return batch.phase === 'ended' ? batch : asLastPolled(attempt);
+  } catch (error) {
+    if (isGone(dependencies, reading, error, DENIALS)) return asLastPolled(attempt);
+    throw error;
+  }
 }
 
 async function stageFiles(dependencies: ActivityDependencies, reading: Reading, batch: NativeBatch): Promise<Counts> {
   const counts: Counts = { completed: 0, failed: 0, unmatched: 0 };
   await clearStage(dependencies.db, reading.attempt.attemptNo);
+  await clearUnmatchedLines(dependencies.db.pool, reading.job.key, reading.attempt);
   for (const [index, file] of reading.provider.resultFiles(batch).entries()) {
     try {
       await stageFile(dependencies, reading, file, index + 1, counts);
     } catch (error) {
-      if (!isGone(dependencies, reading, error)) throw error;
+      if (!isGone(dependencies, reading, error, ['not_found'])) throw error;
       dependencies.log.warn(
         { jobId: reading.job.jobId, shard: reading.shard.shard, file: file.kind },
         'result file is gone',
@@ -117,20 +143,27 @@ async function stageFiles(dependencies: ActivityDependencies, reading: Reading, 
   return counts;
 }
 
-/** A file may be late; one the provider has denied for as long as a lost batch will not come. */
-function isGone({ now, settings }: ActivityDependencies, { attempt }: Reading, error: unknown): boolean {
-  if (!(error instanceof ProviderError) || error.code !== 'not_found') return false;
+/** A file may be late; what the provider has denied for as long as a lost batch will not come. */
+function isGone(
+  { now, settings }: ActivityDependencies,
+  { attempt }: Reading,
+  error: unknown,
+  denials: readonly ProviderErrorCode[],
+): boolean {
+  if (!(error instanceof ProviderError) || !denials.includes(error.code)) return false;
   return now().getTime() - (attempt.endedAt ?? now()).getTime() >= settings.providerLostAfterMs;
 }
 
 async function stageFile(
-  { db }: ActivityDependencies,
+  { db, settings }: ActivityDependencies,
   reading: Reading,
   file: ResultFile,
   fileNo: number,
   counts: Counts,
 ): Promise<void> {
   const { attempt, provider, job } = reading;
+  // What may be the fault of this one download is settled only when no better reading can be hoped for.
+  const isLast = isLastReading(reading, settings);
   const copies = new Set<Promise<void>>();
   let chunk: MatchedLine[] = [];
   const flush = async (): Promise<void> => {
@@ -156,7 +189,7 @@ async function stageFile(
     for (const line of matched) {
       if (line.result.kind === 'completed') counts.completed += 1;
       if (line.result.kind === 'failed') counts.failed += 1;
-      chunk.push(line);
+      if (line.isReadable || isLast) chunk.push(line);
       if (chunk.length >= CHUNK_LINES) await flush();
     }
   }
@@ -166,64 +199,31 @@ async function stageFile(
 
 async function stageChunk(
   db: ActivityDependencies['db'],
-  { job, shard, attempt, price }: Reading,
+  { job, shard, attempt, price, staged }: Reading,
   lines: readonly MatchedLine[],
   fileNo: number,
 ): Promise<void> {
   const missing = itemsWithoutUsage(lines);
   const estimates = missing.length === 0 ? null : await readEstimates(db.pool, job.key, missing);
-  const staged = lines.map((line) =>
+  const rows = lines.map((line) =>
     toStagedLine(line, fileNo, { price, model: shard.providerModel, estimate: estimates?.get(line.itemNo) }),
   );
-  await stageLines(db, attempt.attemptNo, staged);
-}
-
-async function settleStage({ db }: ActivityDependencies, { job, shard, attempt }: Reading): Promise<number> {
-  let settled = 0;
-  for (let firstItemNo = shard.firstItemNo; firstItemNo <= shard.lastItemNo; firstItemNo += SETTLE_ITEMS) {
-    beat();
-    const lastItemNo = Math.min(firstItemNo + SETTLE_ITEMS - 1, shard.lastItemNo);
-    settled += await settleStaged(
-      db,
-      { job, shard, attempt: attempt.attempt, firstItemNo, lastItemNo },
-      attempt.attemptNo,
-    );
+  await stageLines(db, attempt.attemptNo, rows);
+  for (const { itemNo } of lines) {
+    const range = Math.floor((itemNo - shard.firstItemNo) / SETTLE_ITEMS);
+    staged.set(range, (staged.get(range) ?? 0) + 1);
   }
-  return settled;
 }
 
-/** Items on lines that the provider's validation named fail alone; a batch with one bad line ran none of the others. */
-async function settleRejectedLines(
-  { db }: ActivityDependencies,
-  { job, shard, attempt }: Reading,
-  batch: NativeBatch,
-): Promise<number> {
-  if (batch.end !== 'failed' || batch.capacityRefused) return 0;
-  const named = batch.validationErrors.flatMap((error) =>
-    error.line === null ? [] : [{ ...error, line: error.line }],
-  );
-  const found = await Promise.all(
-    named.map(async (error) => ({ error, itemNo: await findOpenItemOnLine(db.pool, job.key, shard, error.line) })),
-  );
+async function settleStage({ db }: ActivityDependencies, reading: Reading): Promise<number> {
+  const { job, shard, attempt, staged } = reading;
   let settled = 0;
-  for (const { error, itemNo } of found) {
-    if (itemNo === null) continue;
-    const { class: failureClass, code } = failure('invalid_request', FAILURE_MESSAGES.invalid_request);
-    const nativeError = JSON.stringify({
-      type: null,
-      code: error.code,
-      status: null,
-      message: error.message,
-      param: error.param,
-    });
-    const range = { job, shard, attempt: attempt.attempt, firstItemNo: itemNo, lastItemNo: itemNo };
-    settled += await settleRemainder(db, range, {
-      state: 'failed',
-      failureClass,
-      code,
-      message: FAILURE_MESSAGES.invalid_request,
-      nativeError,
-    });
+  for (let index = 0; shard.firstItemNo + index * SETTLE_ITEMS <= shard.lastItemNo; index += 1) {
+    beat();
+    const firstItemNo = shard.firstItemNo + index * SETTLE_ITEMS;
+    const lastItemNo = Math.min(firstItemNo + SETTLE_ITEMS - 1, shard.lastItemNo);
+    const range = { job, shard, attempt: attempt.attempt, firstItemNo, lastItemNo };
+    settled += await settleStaged(db, range, attempt.attemptNo, staged.get(index) ?? 0);
   }
   return settled;
 }
@@ -251,11 +251,12 @@ async function recordWarnings(
 }
 
 async function decide(
-  { db, now, settings }: ActivityDependencies,
-  { job, shard, attempt }: Reading,
+  { db, now, settings, random }: ActivityDependencies,
+  reading: Reading,
   batch: NativeBatch,
   counted: { settled: number; rejectedLines: number; unmatched: number },
 ): Promise<IngestResult> {
+  const { job, shard, attempt } = reading;
   const at = now();
   const remaining = await countOpenItems(db.pool, job.key, shard);
   const decision = decideAfterIngest(
@@ -264,18 +265,28 @@ async function decide(
       remaining,
       rejectedLines: counted.rejectedLines,
       capacityRefused: batch.capacityRefused,
-      waitedMs: shard.waitingSince === null ? 0 : at.getTime() - shard.waitingSince.getTime(),
-      sinceEndMs: at.getTime() - (attempt.endedAt ?? at).getTime(),
+      waitedMs: waitedMs(shard, 'provider_capacity', at),
+      reading,
     },
-    settings,
+    { ...settings, random01: random() },
   );
+  if (decision.next === 'again') await move(db, reading, { state: 'ingesting', waiting: null, now: at });
   if (decision.next === 'resubmit') {
-    await inTransaction(db, async (client) => {
-      const locked = await lockJobRow(client, job.jobId);
-      await closeAttempt(client, job.key, attempt, { outcome: null, now: at });
-      const state = decision.waiting === null ? 'planned' : 'waiting';
-      await moveShard(client, locked, shard.shard, { state, waiting: decision.waiting, now: at });
-    });
+    const state = decision.waiting === null ? 'planned' : 'waiting';
+    await move(db, reading, { state, waiting: decision.waiting, now: at }, attempt);
   }
   return { ...decision, settled: counted.settled, remaining, unmatched: counted.unmatched };
+}
+
+async function move(
+  db: ActivityDependencies['db'],
+  { job, shard }: Reading,
+  to: Parameters<typeof moveShard>[3],
+  closing?: AttemptRow,
+): Promise<void> {
+  await inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    if (closing !== undefined) await closeAttempt(client, job.key, closing, { outcome: null, now: to.now });
+    await moveShard(client, locked, shard.shard, to);
+  });
 }

@@ -42,8 +42,11 @@ export interface ProviderActivities {
   /** Asks the provider to cancel. An ended batch is success. */
   cancelAttempt(input: AttemptRef): Promise<{ accepted: boolean }>;
 
-  /** Downloads every result file, matches lines by id and settles what they say. May be repeated at any time. */
-  ingestAttempt(input: AttemptRef): Promise<IngestResult>;
+  /**
+   * Downloads every result file, matches lines by id and settles what they say. May be repeated at any time. `reading`
+   * counts from 1, which is also what its absence means.
+   */
+  ingestAttempt(input: AttemptRef & { reading?: number }): Promise<IngestResult>;
 }
 
 export interface MaintenanceActivities {
@@ -107,17 +110,23 @@ export type WaitingReason =
   | 'provider_trouble'
   | 'provider_account'
   | 'credential_refused'
-  | 'confirming_submission';
+  | 'confirming_submission'
+  /** The provider denies a batch that it has accepted. */
+  | 'batch_denied';
 
 export type SubmitResult =
   | { kind: 'accepted' }
   | { kind: 'unknown'; lookAfterMs: number }
   | { kind: 'wait'; reason: WaitingReason; delayMs: number; giveUp: CloseReason | null }
+  /** Two smaller shards stand in the shard's place. */
+  | { kind: 'split' }
   | { kind: 'close'; reason: CloseReason };
 
 export type ResolveResult =
   | { kind: 'accepted' }
   | { kind: 'look_again'; delayMs: number }
+  /** The provider could not be asked, which counts as no look. */
+  | { kind: 'no_answer'; delayMs: number }
   | { kind: 'not_found' }
   | { kind: 'indeterminate'; candidates: number; delayMs: number };
 

@@ -7,6 +7,7 @@ import { ensurePartitions } from '../db/partitions.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { translateFailures } from './failures.ts';
 import { beat } from './heartbeats.ts';
 import type { MaintenanceActivities } from './interfaces.ts';
 
@@ -18,7 +19,7 @@ const VERIFY_BACK_MS = 24 * 3_600_000;
 
 /** Sweeps: each finds what something else should have done, and does it. Harmless to repeat and to run twice at once. */
 export function createMaintenanceActivities({ db, workflows, now, log }: ActivityDependencies): MaintenanceActivities {
-  return {
+  return translateFailures<MaintenanceActivities>({
     recoverJobs: async () => {
       const jobs = await listOpenJobs(db.pool, new Date(now().getTime() - SETTLING_IN_MS), MAX_JOBS_A_SWEEP);
       let started = 0;
@@ -51,7 +52,7 @@ export function createMaintenanceActivities({ db, workflows, now, log }: Activit
       const items = await reapOldGenerations(db, now());
       return { removed: keys + items };
     },
-  };
+  });
 }
 
 /** To the tenant of the job; a difference of a budget is told to operators by the log and `ledger verify`. */

@@ -1,5 +1,6 @@
-import { type AttemptRow, getAttempt, listRecentDurations, recordNativeErrors, recordPoll } from '../db/attempts.ts';
+import { type AttemptRow, getAttempt, listRecentDurations, recordPoll } from '../db/attempts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { recordNativeErrors } from '../db/native-errors.ts';
 import { recordProviderProgress } from '../db/provider-progress.ts';
 import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -9,13 +10,16 @@ import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
-import type { PollResult, ProviderActivities } from './interfaces.ts';
+import type { PollResult, ProviderActivities, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { DENIALS, waitedMs, waitingAfterAnswer } from './waiting.ts';
 
 const POLL_FACTOR = 1.5;
 const POLL_JITTER = 0.1;
 /** How long past its window a provider may be out of reach before the batch is called lost. */
 const OUT_OF_REACH_MS = 48 * 3_600_000;
+/** For a batch that the provider gave no end of its window. */
+const USUAL_WINDOW_MS = 24 * 3_600_000;
 
 interface Polled {
   readonly job: JobRow;
@@ -77,7 +81,7 @@ async function recordAnswer(
     const nextPollAt = batch.phase === 'ended' ? null : new Date(at.getTime() + delayMs);
     await moveShard(client, locked, shard.shard, {
       state: shardStateOfPhase(batch.phase),
-      waiting: null,
+      ...waitingAfterAnswer(shard, batch),
       nextPollAt,
       now: at,
     });
@@ -101,17 +105,14 @@ async function recordNoAnswer(
   const { db, settings, now, log } = dependencies;
   const { job, shard, attempt } = polled;
   const at = now();
-  const denied = error.code === 'not_found' || error.code === 'malformed_reply' || error.code === 'rejected';
-  const answeredAt = attempt.lastPolledAt ?? attempt.acceptedAt ?? attempt.createdAt;
-  const silentMs = at.getTime() - answeredAt.getTime();
-  const pastWindowMs = attempt.expiresAt === null ? 0 : at.getTime() - attempt.expiresAt.getTime();
-  const lost = denied ? silentMs >= settings.providerLostAfterMs : pastWindowMs >= OUT_OF_REACH_MS;
+  const waiting = waitingWithoutAnswer(shard, error);
+  const deniedMs = waiting === 'batch_denied' ? waitedMs(shard, waiting, at) : 0;
+  const lost = deniedMs >= settings.providerLostAfterMs || pastWindowMs(attempt, at) >= OUT_OF_REACH_MS;
   const delayMs = Math.max(error.retryAfterMs ?? 0, nextDelay(dependencies, polled, at, null, null));
   log.warn(
-    { jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status, silentMs, lost },
+    { jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status, deniedMs, lost },
     'poll not answered',
   );
-  const waiting = error.code === 'credential_refused' ? 'credential_refused' : 'provider_trouble';
   const cancelRequested = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
     await recordNativeErrors(client, job.key, attempt, [
@@ -127,6 +128,21 @@ async function recordNoAnswer(
   });
   const nativeStatus = attempt.nativeStatus ?? 'not known yet';
   return { kind: lost ? 'lost' : 'open', nativeStatus, end: null, changed: false, delayMs, cancelRequested };
+}
+
+/**
+ * Only a denial says that the batch is gone, and only an answer takes it back: how long the provider was out of reach in
+ * between says nothing of the batch.
+ */
+function waitingWithoutAnswer({ waitingReason }: ShardRow, { code }: ProviderError): WaitingReason {
+  if (DENIALS.includes(code)) return 'batch_denied';
+  if (code === 'credential_refused') return 'credential_refused';
+  return waitingReason === 'batch_denied' ? 'batch_denied' : 'provider_trouble';
+}
+
+function pastWindowMs({ expiresAt, acceptedAt, createdAt }: AttemptRow, at: Date): number {
+  const closesAt = expiresAt?.getTime() ?? (acceptedAt ?? createdAt).getTime() + USUAL_WINDOW_MS;
+  return at.getTime() - closesAt;
 }
 
 async function expectEnd({ db }: ActivityDependencies, { shard, attempt }: Polled, at: Date): Promise<number | null> {

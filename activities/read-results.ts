@@ -10,15 +10,18 @@ import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
 import { itemStateCode } from '../domain/item-state.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import { priceUsage } from '../domain/pricing.ts';
+import type { Endpoint } from '../domain/provider.ts';
 import { type RawUsage, sanitiseUsage, type Usage, ZERO_USAGE } from '../domain/usage.ts';
 import type { JsonlLine } from '../providers/jsonl.ts';
-import type { BatchProvider, LineResult } from '../providers/provider.ts';
+import type { BatchProvider, LineResult, ResultLine } from '../providers/provider.ts';
 
 /** A line that names an item of this batch, before its usage is made chargeable. */
 export interface MatchedLine {
   readonly itemNo: number;
   readonly line: number;
   readonly result: LineResult;
+  /** False for a line of which only the id can be read: any other line of the item says more. */
+  readonly isReadable: boolean;
 }
 
 export interface ReadLines {
@@ -33,7 +36,8 @@ const CANCELLED = itemStateCode('cancelled');
 
 /**
  * Reads lines by the id in each, never by order. Only ids with the token of the batch being read, inside the shard's
- * range, are its own; every other line is kept apart, visible and never charged.
+ * range, are its own; every other line is kept apart, visible and never charged. A line that is cut, garbled or no UTF-8
+ * still belongs to the item whose id stands at its beginning.
  */
 export function matchLines(
   provider: BatchProvider,
@@ -41,17 +45,8 @@ export function matchLines(
   lines: readonly JsonlLine[],
 ): ReadLines {
   const read: ReadLines = { matched: [], unmatched: [] };
-  for (const { line, bytes, text, isTooLong } of lines) {
-    if (text === null) {
-      read.unmatched.push({
-        line,
-        reason: isTooLong ? 'line too long' : 'not valid UTF-8',
-        providerItemId: null,
-        raw: bytes,
-      });
-      continue;
-    }
-    const decoded = provider.decodeLine(job.endpoint, text);
+  for (const { line, ...content } of lines) {
+    const decoded = readLine(provider, job.endpoint, content);
     const id = decodeProviderItemId(decoded.providerItemId);
     const isOurs =
       id !== null &&
@@ -59,14 +54,23 @@ export function matchLines(
       id.itemNo >= shard.firstItemNo &&
       id.itemNo <= shard.lastItemNo;
     if (isOurs) {
-      const result = decoded.kind === 'result' ? decoded.result : malformed(decoded.reason);
-      read.matched.push({ itemNo: id.itemNo, line, result });
+      const isReadable = decoded.kind === 'result';
+      const result = isReadable ? decoded.result : malformed(decoded.reason);
+      read.matched.push({ itemNo: id.itemNo, line, result, isReadable });
     } else {
       const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
-      read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: bytes });
+      read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: content.bytes });
     }
   }
   return read;
+}
+
+/** Bytes that are no UTF-8 are never taken for a result, only looked through for the id. */
+function readLine(provider: BatchProvider, endpoint: Endpoint, line: Omit<JsonlLine, 'line'>): ResultLine {
+  if (line.text !== null) return provider.decodeLine(endpoint, line.text);
+  if (line.isTooLong) return { kind: 'unreadable', reason: 'line too long', providerItemId: null };
+  const { providerItemId } = provider.decodeLine(endpoint, Buffer.from(line.bytes).toString('utf8'));
+  return { kind: 'unreadable', reason: 'not valid UTF-8', providerItemId };
 }
 
 function malformed(reason: string): LineResult {
@@ -101,7 +105,7 @@ function chargeable(result: LineResult, estimate: { inputTokens: number; outputT
 
 /** Prices a line by its own usage and tier, and gives it the form it settles in. */
 export function toStagedLine(
-  { itemNo, line, result }: MatchedLine,
+  { itemNo, line, result, isReadable }: MatchedLine,
   file: number,
   {
     price,
@@ -133,7 +137,16 @@ export function toStagedLine(
       const body = result.body ?? null;
       const responseHash = body === null ? null : hash('sha256', body);
       const nativeError = JSON.stringify({ type: nativeType, code: nativeCode, status: statusCode, message });
-      return { ...base, rank: 1, state: FAILED, ...failed(result.code), model, responseHash, body, nativeError };
+      return {
+        ...base,
+        rank: isReadable ? 1 : 3,
+        state: FAILED,
+        ...failed(result.code),
+        model,
+        responseHash,
+        body,
+        nativeError,
+      };
     }
     case 'expired':
       return { ...base, ...nothing, rank: 2, state: EXPIRED, ...failed('batch_expired'), model };

@@ -1,59 +1,100 @@
-import { type AttemptRow, closeAttempt, recordNativeErrors } from '../db/attempts.ts';
+import { type AttemptRow, closeAttempt, forgetInputFile } from '../db/attempts.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { recordNativeErrors } from '../db/native-errors.ts';
+import { splitShard } from '../db/shard-split.ts';
 import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { CloseReason } from '../domain/close-reason.ts';
+import { resendDelay } from '../domain/resend-delay.ts';
 import type { ProviderError } from '../providers/provider-error.ts';
-import type { ActivityDependencies } from './dependencies.ts';
+import type { ActivityDependencies, EngineSettings } from './dependencies.ts';
 import type { SubmitResult, WaitingReason } from './interfaces.ts';
 
-/** What a refusal of an upload or create means: wait and send the same attempt again, or close the shard. */
-const ANSWERS: {
-  readonly [code in ProviderError['code']]:
-    | { wait: WaitingReason; giveUp: CloseReason | null }
-    | { close: CloseReason };
-} = {
-  rate_limited: { wait: 'provider_rate_limit', giveUp: 'capacity_exhausted' },
-  capacity_full: { wait: 'provider_capacity', giveUp: 'capacity_exhausted' },
-  quota_exhausted: { wait: 'provider_account', giveUp: 'account_exhausted' },
-  credential_refused: { wait: 'credential_refused', giveUp: 'credential_refused' },
+/** For how long the same attempt is sent again, and how the shard is closed after that. */
+interface Limit {
+  readonly setting: keyof Pick<EngineSettings, 'waitLimitMs' | 'providerLostAfterMs'>;
+  readonly close: CloseReason;
+}
+
+type Answer =
+  | { readonly wait: WaitingReason; readonly limit: Limit | null }
+  | { readonly close: CloseReason }
+  | { readonly split: true };
+
+const TROUBLE: Answer = { wait: 'provider_trouble', limit: null };
+
+/** What a refusal of an upload or create means: wait and send the same attempt again, send less at once, or close. */
+const ANSWERS: { readonly [code in ProviderError['code']]: Answer } = {
+  rate_limited: { wait: 'provider_rate_limit', limit: { setting: 'waitLimitMs', close: 'capacity_exhausted' } },
+  capacity_full: { wait: 'provider_capacity', limit: { setting: 'waitLimitMs', close: 'capacity_exhausted' } },
+  quota_exhausted: { wait: 'provider_account', limit: { setting: 'waitLimitMs', close: 'account_exhausted' } },
+  credential_refused: { wait: 'credential_refused', limit: { setting: 'waitLimitMs', close: 'credential_refused' } },
+  // A file just uploaded may be unknown to the node that is asked to run it.
+  not_found: { wait: 'provider_trouble', limit: { setting: 'providerLostAfterMs', close: 'rejected' } },
   rejected: { close: 'rejected' },
-  too_large: { close: 'rejected' },
-  not_found: { close: 'rejected' },
   already_ended: { close: 'rejected' },
-  unavailable: { wait: 'provider_trouble', giveUp: null },
-  connection_lost: { wait: 'provider_trouble', giveUp: null },
-  timed_out: { wait: 'provider_trouble', giveUp: null },
-  aborted: { wait: 'provider_trouble', giveUp: null },
-  malformed_reply: { wait: 'provider_trouble', giveUp: null },
+  too_large: { split: true },
+  unavailable: TROUBLE,
+  connection_lost: TROUBLE,
+  timed_out: TROUBLE,
+  aborted: TROUBLE,
+  malformed_reply: TROUBLE,
 };
 
-/** Shows the wait on the job, or closes the attempt. The provider's Retry-After is the delay where it gave one. */
-export async function answerRefusal(
-  { db, settings, now, log }: ActivityDependencies,
-  { job, shard, attempt, error }: { job: JobRow; shard: ShardRow; attempt: AttemptRow; error: ProviderError },
-): Promise<SubmitResult> {
-  const answer = ANSWERS[error.code];
+interface Refusal {
+  readonly job: JobRow;
+  readonly shard: ShardRow;
+  /** As it was before the upload. */
+  readonly attempt: AttemptRow;
+  readonly error: ProviderError;
+}
+
+/** Shows the wait on the job, splits the shard, or closes the attempt. The provider's Retry-After is the delay where it gave one. */
+export async function answerRefusal(dependencies: ActivityDependencies, refusal: Refusal): Promise<SubmitResult> {
+  const { db, now, log } = dependencies;
+  const { job, shard, attempt, error } = refusal;
   log.warn({ jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status }, 'provider refused');
-  const at = now();
   await recordNativeErrors(db.pool, job.key, attempt, [
-    { code: error.code, status: error.status, message: error.message, at },
+    { code: error.code, status: error.status, message: error.message, at: now() },
   ]);
-  if ('close' in answer) {
-    await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: at });
-    return { kind: 'close', reason: answer.close };
-  }
+  const answer = ANSWERS[error.code];
+  if ('wait' in answer) return wait(dependencies, refusal, answer);
+  if ('split' in answer && (await split(dependencies, refusal))) return { kind: 'split' };
+  await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: now() });
+  return { kind: 'close', reason: 'close' in answer ? answer.close : 'rejected' };
+}
+
+async function wait(
+  { db, settings, now, random }: ActivityDependencies,
+  { job, shard, attempt, error }: Refusal,
+  { wait: reason, limit }: Extract<Answer, { wait: WaitingReason }>,
+): Promise<SubmitResult> {
+  const at = now();
+  // A file from an earlier run that is still unknown is gone: the next run uploads it again.
+  if (error.code === 'not_found' && attempt.inputFileId !== null) await forgetInputFile(db.pool, job.key, attempt);
   const since = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
-    await moveShard(client, locked, shard.shard, { state: 'waiting', waiting: answer.wait, now: at });
+    await moveShard(client, locked, shard.shard, { state: 'waiting', waiting: reason, now: at });
     return (await getShard(client, job.key, shard.shard)).waitingSince ?? at;
   });
-  const tooLong = answer.giveUp !== null && at.getTime() - since.getTime() >= settings.waitLimitMs;
-  if (tooLong) await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: at });
-  return {
-    kind: 'wait',
-    reason: answer.wait,
-    delayMs: error.retryAfterMs ?? settings.capacityRetryMs,
-    giveUp: tooLong ? answer.giveUp : null,
-  };
+  const waitedMs = at.getTime() - since.getTime();
+  const isOver = limit !== null && waitedMs >= settings[limit.setting];
+  if (isOver) await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: at });
+  const delayMs = resendDelay({
+    waitedMs,
+    firstDelayMs: settings.capacityRetryMs,
+    retryAfterMs: error.retryAfterMs,
+    random01: random(),
+  });
+  return { kind: 'wait', reason, delayMs, giveUp: isOver ? limit.close : null };
+}
+
+/** False for a shard of one item: there is no smaller one. */
+async function split({ db, now }: ActivityDependencies, { job, shard, attempt }: Refusal): Promise<boolean> {
+  return inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    if (!(await splitShard(client, locked, shard, now()))) return false;
+    await closeAttempt(client, job.key, attempt, { outcome: 'refused', now: now() });
+    return true;
+  });
 }

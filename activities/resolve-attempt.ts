@@ -29,7 +29,7 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
       candidates = await findCandidates(dependencies, shard, attempt);
     } catch (error) {
       if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
-      return { kind: 'look_again', delayMs: error.retryAfterMs ?? settings.listingLagMs };
+      return { kind: 'no_answer', delayMs: error.retryAfterMs ?? settings.listingLagMs };
     }
     const [first, ...others] = candidates;
     if (first === undefined) {

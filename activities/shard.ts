@@ -1,8 +1,10 @@
 import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '../db/attempts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { readNativeError } from '../db/native-errors.ts';
 import { countOpenItems, getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { remainderOutcome } from '../domain/close-reason.ts';
+import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
+import { isShardOpen } from '../domain/shard-state.ts';
 import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat } from './heartbeats.ts';
@@ -23,7 +25,7 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
       inTransaction(db, async (client) => {
         const job = await lockJobRow(client, ref.jobId);
         const shard = await getShard(client, job.key, ref.shard);
-        if (shard.state === 'settled') return { kind: 'settled' };
+        if (!isShardOpen(shard.state)) return { kind: 'settled' };
         const attempt = await findLastAttempt(client, job.key, ref.shard);
         if (attempt !== null && attempt.closedAt === null) {
           if (isUnsent(attempt) && job.cancelRequestedAt !== null) {
@@ -46,7 +48,7 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
         failureClass: failure.class,
         code: failure.code,
         message: failure.message,
-        nativeError: null,
+        nativeError: isRefusal(reason) && attempt !== null ? await readNativeError(db.pool, job.key, attempt) : null,
       };
       let closed = 0;
       for (let first = shard.firstItemNo; first <= shard.lastItemNo; first += SETTLE_ITEMS) {
@@ -64,6 +66,11 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
       return { closed };
     },
   };
+}
+
+/** Ends for which the provider has said why, and that one word of it holds for every item. */
+function isRefusal(reason: CloseReason): boolean {
+  return reason === 'rejected' || reason === 'batch_failed';
 }
 
 function isUnsent(attempt: AttemptRow): boolean {
@@ -86,7 +93,7 @@ async function startAttempt(
   { newAttemptToken }: ActivityDependencies,
 ): Promise<ShardStep> {
   const attempt = (last?.attempt ?? 0) + 1;
-  if (attempt > MAX_ATTEMPTS) return { kind: 'close', reason: 'rejected' };
+  if (attempt > MAX_ATTEMPTS) return { kind: 'close', reason: 'attempts_exhausted' };
   const items = await countOpenItems(client, job.key, shard);
   if (items === 0) return { kind: 'close', reason: 'batch_completed' };
   await insertAttempt(client, job.key, {

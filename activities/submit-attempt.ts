@@ -10,6 +10,7 @@ import {
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { resendDelay } from '../domain/resend-delay.ts';
 import type { ShardState } from '../domain/shard-state.ts';
 import type { BatchProvider, NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
@@ -20,6 +21,7 @@ import { cancellationSignal, whileBeating } from './heartbeats.ts';
 import type { ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
 import { answerRefusal } from './refusals.ts';
+import { waitedMs } from './waiting.ts';
 
 interface Submission {
   readonly job: JobRow;
@@ -40,6 +42,8 @@ export function createSubmitAttempt(dependencies: ActivityDependencies): Provide
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
     if (attempt.providerBatchId !== null) return { kind: 'accepted' };
     if (attempt.createStartedAt !== null) return { kind: 'unknown', lookAfterMs: settings.listingLagMs };
+    const pauseMs = pauseBefore(attempt, shard, dependencies.now());
+    if (pauseMs > 0) return { kind: 'wait', reason: 'confirming_submission', delayMs: pauseMs, giveUp: null };
     const submission = { job, shard, attempt, provider: getProvider(dependencies.providers, shard.provider) };
     let file: string | null = null;
     try {
@@ -60,6 +64,13 @@ export function createSubmitAttempt(dependencies: ActivityDependencies): Provide
       if (file !== null) await rm(file, { force: true });
     }
   };
+}
+
+/** Creates that a failing provider leaves unanswered, each with an upload of its own, come less and less often. */
+function pauseBefore({ createdAt }: AttemptRow, shard: ShardRow, at: Date): number {
+  const waited = waitedMs(shard, 'confirming_submission', createdAt);
+  const delayMs = resendDelay({ waitedMs: waited, firstDelayMs: 0, retryAfterMs: null, random01: 0 });
+  return createdAt.getTime() + delayMs - at.getTime();
 }
 
 async function create(

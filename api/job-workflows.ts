@@ -1,7 +1,7 @@
 import type { BatchJobState } from '../workflows/messages.ts';
 
 /** `stale`: another submission of the job decides, this one is none any more. */
-export type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
+type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
 
 export interface SubmittedJob {
   readonly jobId: string;

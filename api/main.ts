@@ -1,17 +1,20 @@
 import type { AddressInfo } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { type ApiConfig, readApiConfig } from '../config/env.ts';
-import { type Database, openDatabase } from '../db/client.ts';
+import { openDatabase } from '../db/client.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createApp } from './app.ts';
 import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES, type IntakeSettings } from './intake/intake-settings.ts';
 import { SpoolSpace } from './intake/spool-space.ts';
 import { createJobWorkflows } from './temporal.ts';
+import { openTemporal } from './temporal-connection.ts';
 
 /** Requests under way are given this long once the process is told to stop; those that wait longest wait this long. */
 const STOP_GRACE_MS = 15_000;
+/** An upload of a million items over a slow line takes hours; Node's own limit is five minutes. */
+const REQUEST_TIMEOUT_MS = 6 * 60 * 60_000;
 
 const config = readApiConfig();
 const logger = createLogger({ level: config.logLevel, service: 'api' });
@@ -22,8 +25,7 @@ const db = openDatabase({
   onIdleError: (error) => logger.warn({ err: error }, 'a database connection broke while idle'),
 });
 const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
-// Lazy: the api answers reads, and takes drafts and items, while Temporal is away.
-const connection = Connection.lazy(connectionOptions);
+const connection = openTemporal(connectionOptions ?? {});
 const app = createApp({
   db,
   workflows: createJobWorkflows(new Client({ connection, namespace })),
@@ -33,18 +35,26 @@ const app = createApp({
   temporalUi: config.temporalUiUrl === null ? null : { url: config.temporalUiUrl, namespace },
 });
 
-const server = serve({ fetch: app.fetch, hostname: config.host, port: config.port }, ({ address, port }: AddressInfo) =>
-  logger.info({ address, port }, 'listening'),
+const server = serve(
+  {
+    fetch: app.fetch,
+    hostname: config.host,
+    port: config.port,
+    serverOptions: { requestTimeout: REQUEST_TIMEOUT_MS },
+  },
+  ({ address, port }: AddressInfo) => logger.info({ address, port }, 'listening'),
 );
 server.once('error', (error) => {
   logger.error({ err: error }, 'cannot listen');
-  process.exitCode = 1;
-  void close(db, connection);
+  void db.close().finally(() => process.exit(1));
 });
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
     logger.info({ signal }, 'stopping');
-    void stop(server, logger).then(() => close(db, connection));
+    // The connection to Temporal is left to the exit: closed under a call that nobody waits for any more, it would throw.
+    void stop(server, logger)
+      .then(() => db.close())
+      .finally(() => process.exit());
   });
 }
 
@@ -75,8 +85,4 @@ async function stop(listening: ServerType, log: Logger): Promise<void> {
   }, STOP_GRACE_MS);
   await promise;
   clearTimeout(timer);
-}
-
-async function close(database: Database, temporal: Connection): Promise<void> {
-  await Promise.allSettled([database.close(), temporal.close()]);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type Client,
   isGrpcServiceError,
@@ -7,15 +6,8 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { batchJobWorkflowId, providerBatchWorkflowId } from '../workflows/ids.ts';
-import {
-  admitUpdate,
-  type BatchJobInput,
-  batchJobStateQuery,
-  cancelSignal,
-  pollNowSignal,
-} from '../workflows/messages.ts';
-import { searchAttributes } from '../workflows/search-attributes.ts';
-import { WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
+import { admitUpdate, batchJobStateQuery, cancelSignal, pollNowSignal } from '../workflows/messages.ts';
+import { batchJobStart } from '../workflows/start-options.ts';
 import { within } from './deadline.ts';
 import type { JobWorkflows, SignalOutcome, SubmitOutcome, SubmittedJob } from './job-workflows.ts';
 
@@ -24,7 +16,6 @@ const MIN_HANDOVER_MS = 3_000;
 const PROBE_MS = 1_000;
 const SIGNAL_MS = 3_000;
 const QUERY_MS = 2_000;
-const MAX_FAIRNESS_KEY_BYTES = 64;
 
 /** Over a client whose connection may be lazy: nothing is sent before the first call. */
 export function createJobWorkflows(client: Client): JobWorkflows {
@@ -46,14 +37,7 @@ export function createJobWorkflows(client: Client): JobWorkflows {
       const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
       return within(answer, QUERY_MS, null);
     },
-    isReachable: async () => {
-      const health = bounded(client, PROBE_MS, () => client.connection.workflowService.getSystemInfo({}));
-      return within(
-        health.then(() => true).catch(() => false),
-        PROBE_MS,
-        false,
-      );
-    },
+    isReachable: () => isReachable(client),
   };
 }
 
@@ -65,35 +49,24 @@ async function submit(client: Client, job: SubmittedJob, waitMs: number): Promis
   const operation = bounded(client, Math.max(waitMs, MIN_HANDOVER_MS), () =>
     client.workflow.executeUpdateWithStart(admitUpdate, {
       updateId: `admit-${job.submissionNo}`,
-      startWorkflowOperation: startOperation(job),
+      startWorkflowOperation: new WithStartWorkflowOperation('batchJob', {
+        ...batchJobStart(job, { recover: false }),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
     }),
   );
   const outcome = operation.then(
     ({ verdict }): SubmitOutcome => ({ kind: 'verdict', verdict }),
     (error: unknown): Promise<SubmitOutcome> => explainFailure(client, job, error),
   );
-  const early = await within(outcome, waitMs, null);
-  if (early !== null) return early;
+  const startedAt = performance.now();
+  const quick = await within(outcome, Math.min(waitMs, MIN_HANDOVER_MS), null);
+  if (quick !== null) return quick;
+  // The client would go on trying for as long as it may; nobody needs to wait for a server that is away.
+  if (!(await isReachable(client))) return { kind: 'unreachable' };
+  const late = await within(outcome, Math.max(0, waitMs - (performance.now() - startedAt)), null);
+  if (late !== null) return late;
   return (await isRunning(client, job.jobId)) === true ? { kind: 'pending' } : outcome;
-}
-
-function startOperation(job: SubmittedJob) {
-  const input: BatchJobInput = { v: 1, jobId: job.jobId, submissionNo: job.submissionNo };
-  return new WithStartWorkflowOperation('batchJob', {
-    workflowId: batchJobWorkflowId(job.jobId),
-    taskQueue: WORKFLOW_QUEUE,
-    args: [input],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `${job.tenantId} · ${job.itemCount} items · ${job.model}`,
-    typedSearchAttributes: [
-      { key: searchAttributes.tenant, value: job.tenantId },
-      ...(job.customerId === null ? [] : [{ key: searchAttributes.customer, value: job.customerId }]),
-      { key: searchAttributes.model, value: job.model },
-      { key: searchAttributes.status, value: 'validating' },
-    ],
-    priority: { fairnessKey: fairnessKey(job.tenantId) },
-  });
 }
 
 /**
@@ -113,6 +86,14 @@ function isUnanswered(error: unknown): boolean {
   const cause = error instanceof Error && !isGrpcServiceError(error) ? error.cause : error;
   if (isGrpcServiceError(cause)) return UNANSWERED_CODES.includes(cause.code);
   return error instanceof ServiceError;
+}
+
+async function isReachable(client: Client): Promise<boolean> {
+  const health = bounded(client, PROBE_MS, () => client.connection.workflowService.getSystemInfo({})).then(
+    () => true,
+    () => false,
+  );
+  return within(health, PROBE_MS, false);
 }
 
 /** Null when Temporal does not answer. */
@@ -141,10 +122,4 @@ async function signal(
 
 function bounded<Result>(client: Client, limitMs: number, call: () => Promise<Result>): Promise<Result> {
   return client.connection.withDeadline(Date.now() + limitMs, call);
-}
-
-/** A tenant's own id may be longer than Temporal takes. */
-function fairnessKey(tenantId: string): string {
-  if (Buffer.byteLength(tenantId) <= MAX_FAIRNESS_KEY_BYTES) return tenantId;
-  return createHash('sha256').update(tenantId).digest('hex');
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { closest } from './closest.ts';
 import type { Call, Command, OptionSpecs } from './command.ts';
 import { usageError } from './errors.ts';
-import { closest } from './closest.ts';
 
 /** Reads a command's own arguments. Throws a usage error that names what is wrong and, for a slip, what was meant. */
 export function readArguments(command: Command, args: readonly string[]): Call<OptionSpecs> {

@@ -1,5 +1,5 @@
-import type { Environment } from '../local/stack-environment.ts';
 import type { StopSource } from '../local/run-stack.ts';
+import type { Environment } from '../local/stack-environment.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One option of a command, for the parser and for the help text. */
@@ -26,6 +26,7 @@ export type OptionValues<Specs extends OptionSpecs> = { readonly [name in keyof 
 /** What a command may use of the world. */
 export interface Context {
   readonly terminal: Terminal;
+  readonly standardInput: AsyncIterable<Uint8Array>;
   readonly environment: Environment;
   /** How the person started us, for commands to copy. */
   readonly program: string;

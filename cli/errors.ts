@@ -62,7 +62,8 @@ export function describeError({ facts }: CommandError): string {
     request_id === undefined ? null : `request id: ${request_id}`,
   ].filter((note) => note !== null);
   const first = [`${code}${message}`, fix, notes.length > 0 ? `(${notes.join(', ')})` : undefined];
-  const shown = details.length > 1 || details[0]?.line !== undefined ? details.slice(0, SHOWN_DETAILS) : [];
+  const isSaid = details.length === 1 && details.every((detail) => message.includes(detail.message));
+  const shown = isSaid ? [] : details.slice(0, SHOWN_DETAILS);
   const rest = (details_count ?? details.length) - shown.length;
   const lines = [
     first.filter((part) => part !== undefined).join(' '),

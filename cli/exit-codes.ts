@@ -1,7 +1,10 @@
 /** What the exit code of every command tells a script. `help` prints these lines. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: 'done' },
-  unsuccessful: { code: 1, meaning: 'the job did not end completed, the dry run found something, or the ledger differs' },
+  unsuccessful: {
+    code: 1,
+    meaning: 'the job did not end completed, the dry run found something, or the ledger differs',
+  },
   usage: { code: 2, meaning: 'the command line or the input file is at fault; nothing was submitted' },
   refused: { code: 3, meaning: 'the gateway refused' },
   unreachable: { code: 4, meaning: 'the gateway or the local stack cannot be reached, did not start, or had a fault' },

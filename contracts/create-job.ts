@@ -2,15 +2,11 @@ import { z } from 'zod';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { Metadata } from './metadata.ts';
 import { MoneyInput } from './money.ts';
+import { notYet } from './not-yet.ts';
 import { plainText } from './text.ts';
 
 /** The most items one shard may be asked to hold: the largest batch any provider takes. */
 const MAX_ITEMS_PER_SHARD = 100_000;
-
-/** Part of the contract, not of this version: refused by name rather than dropped without a word. */
-function notYet(what: string) {
-  return z.undefined({ error: `${what} is not supported by this version of the gateway` }).optional();
-}
 
 /** Whole numbers beyond 2^53 would be changed in silence by reading them, so they are refused. */
 const RequestDefaults = z

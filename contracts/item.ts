@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** One request of a job, as one member of `items` or one NDJSON line. Checked line by line as the body streams in. */
-export const Item = z
+const Item = z
   .strictObject({
     custom_id: z.string().meta({
       description:

@@ -3,7 +3,7 @@ import { Currency, Money } from './money.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
 import { Timestamp } from './text.ts';
 
-export const LedgerEntry = z
+const LedgerEntry = z
   .object({
     event: z.string().meta({ example: 'batch.item.settled' }),
     item_id: z.string().nullable().meta({ description: 'Null where the entry is about the job as a whole.' }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-export const MAX_METADATA_PAIRS = 16;
-export const MAX_METADATA_KEY_LENGTH = 64;
-export const MAX_METADATA_VALUE_LENGTH = 512;
+const MAX_METADATA_PAIRS = 16;
+const MAX_METADATA_KEY_LENGTH = 64;
+const MAX_METADATA_VALUE_LENGTH = 512;
 
 const NUL = '\u0000';
 

@@ -17,7 +17,7 @@ export const Model = z
   .meta({ id: 'Model' });
 export type Model = z.infer<typeof Model>;
 
-export const ModelAlias = z
+const ModelAlias = z
   .object({ alias: z.string(), model: z.string().meta({ description: 'What the alias stands for.' }) })
   .meta({ id: 'ModelAlias' });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export const MAX_PAGE_SIZE = 1000;
+const MAX_PAGE_SIZE = 1000;
 const DEFAULT_PAGE_SIZE = 100;
 
 const Limit = z

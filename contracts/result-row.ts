@@ -14,7 +14,7 @@ const Hash = z
 
 const Tokens = z.int().meta({ description: 'Tokens.' });
 
-export const ItemUsage = z
+const ItemUsage = z
   .object({
     input_tokens: Tokens,
     cached_input_tokens: Tokens,

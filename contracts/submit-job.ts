@@ -1,14 +1,11 @@
 import { z } from 'zod';
+import { notYet } from './not-yet.ts';
 
-export const SubmitJob = z
-  .strictObject({
-    sample: z.undefined({ error: 'sample is not supported by this version of the gateway' }).optional(),
-  })
-  .meta({ id: 'SubmitBatchJob' });
+export const SubmitJob = z.strictObject({ sample: notYet('sample') }).meta({ id: 'SubmitBatchJob' });
 export type SubmitJob = z.infer<typeof SubmitJob>;
 
-export const MAX_WAIT_SECONDS = 60;
-export const DEFAULT_WAIT_SECONDS = 10;
+const MAX_WAIT_SECONDS = 60;
+const DEFAULT_WAIT_SECONDS = 10;
 
 const WAIT = /(?:^|[,;\s])wait\s*=\s*"?([0-9]{1,6})"?(?=$|[,;\s])/i;
 

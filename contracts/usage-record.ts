@@ -85,7 +85,7 @@ export const JobUsageQuery = z.strictObject({
 });
 export type JobUsageQuery = z.infer<typeof JobUsageQuery>;
 
-export const USAGE_GROUPS = [
+const USAGE_GROUPS = [
   'tenant',
   'project',
   'customer',
@@ -95,7 +95,6 @@ export const USAGE_GROUPS = [
   'endpoint',
   'day',
 ] as const;
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 const GroupBy = z
   .string()

@@ -3,7 +3,7 @@ import { ErrorCodeName, ErrorDetailRow } from './error.ts';
 import { Currency, Money } from './money.ts';
 import { Quote, Target } from './quote.ts';
 
-export const Finding = z
+const Finding = z
   .object({
     error: ErrorCodeName,
     message: z.string(),

@@ -82,6 +82,11 @@ export async function insertAttempt(
       attempt.itemCount,
     ],
   );
+  await client.query('UPDATE batch_shards SET attempt = $3 WHERE job_id = $1 AND shard = $2', [
+    job.uuid,
+    attempt.shard,
+    attempt.attempt,
+  ]);
 }
 
 export async function recordInputFile(
@@ -93,6 +98,14 @@ export async function recordInputFile(
   await db.query(
     `UPDATE batch_provider_metadata SET input_file_id = $4 WHERE job_id = $1 AND shard = $2 AND attempt = $3`,
     [job.uuid, attempt.shard, attempt.attempt, inputFileId],
+  );
+}
+
+/** The next submission of the attempt uploads its input again. */
+export async function forgetInputFile(db: Queryable, job: JobKey, attempt: AttemptRow): Promise<void> {
+  await db.query(
+    `UPDATE batch_provider_metadata SET input_file_id = NULL WHERE job_id = $1 AND shard = $2 AND attempt = $3`,
+    [job.uuid, attempt.shard, attempt.attempt],
   );
 }
 
@@ -208,19 +221,6 @@ export async function recordPoll(
       poll.end,
       poll.now,
     ],
-  );
-}
-
-/** What the provider last said was wrong, for operators. */
-export async function recordNativeErrors(
-  db: Queryable,
-  job: JobKey,
-  attempt: AttemptRow,
-  errors: readonly unknown[],
-): Promise<void> {
-  await db.query(
-    'UPDATE batch_provider_metadata SET native_errors = $4 WHERE job_id = $1 AND shard = $2 AND attempt = $3',
-    [job.uuid, attempt.shard, attempt.attempt, JSON.stringify(errors)],
   );
 }
 

@@ -66,13 +66,18 @@ export async function lockIntakeJob(
   return rows[0] === undefined ? null : { uuid, ...rows[0] };
 }
 
-/** Whether any item of the manifest has an idempotency key other than its custom id. One look into a partial index. */
+/**
+ * Whether any item of the manifest has an idempotency key other than its custom id. Asks for the first row at or after the
+ * job in the partial index of keys, which no other index can answer: planned by equality it may read the whole job.
+ */
 export async function hasStoredKeys(client: pg.PoolClient, job: LockedDraft): Promise<boolean> {
-  const { rows } = await client.query(
-    `SELECT FROM batch_items WHERE bucket = $1 AND job_id = $2 AND manifest_no = $3 AND idempotency_key IS NOT NULL LIMIT 1`,
+  const { rows } = await client.query<{ isOwn: boolean }>(
+    `SELECT job_id = $2 AND manifest_no = $3 AS "isOwn" FROM batch_items
+     WHERE bucket = $1 AND idempotency_key IS NOT NULL AND (job_id, manifest_no) >= ($2::uuid, $3::integer)
+     ORDER BY job_id, manifest_no LIMIT 1`,
     [job.bucket, job.uuid, job.manifestNo],
   );
-  return rows.length > 0;
+  return rows[0]?.isOwn === true;
 }
 
 /** The job's manifest as it is after a call. Item numbers go on from the last one ever given, so none is used twice. */

@@ -81,7 +81,10 @@ export async function findRepeatsWithin(client: pg.PoolClient, limit: number): P
 /**
  * Compares the staged items with the stored ones of the same manifest, into the temporary table `stored_matches`. An item
  * matches one with its custom id or its idempotency key, which is the custom id where none is given; `is_same` says that
- * id, key and content are all equal. Three joins, each on an index: an OR of them would read the job once per item.
+ * id, key and content are all equal.
+ *
+ * Each look-up asks for the first row at or after a key of an index, in its order: that index alone can answer it. Plain
+ * equality is planned by statistics in which a fresh job does not occur, and then reads all of the job for every item.
  */
 export async function matchStoredItems(
   client: pg.PoolClient,
@@ -92,20 +95,31 @@ export async function matchStoredItems(
        item_index INTEGER, position INTEGER, custom_id TEXT COLLATE "C", field TEXT, is_same BOOLEAN
      ) ON COMMIT DROP`,
   );
-  const stored = 'i.bucket = $1 AND i.job_id = $2 AND i.manifest_no = $3';
+  const byCustomId = (id: string) => `LATERAL (
+    SELECT i.job_id, i.manifest_no, i.custom_id, i.idempotency_key, i.request_hash FROM batch_items i
+    WHERE i.bucket = $1 AND (i.job_id, i.manifest_no, i.custom_id) >= ($2::uuid, $3::integer, ${id})
+    ORDER BY i.job_id, i.manifest_no, i.custom_id LIMIT 1) i`;
+  const byKey = (key: string) => `LATERAL (
+    SELECT i.job_id, i.manifest_no, i.custom_id, i.idempotency_key FROM batch_items i
+    WHERE i.bucket = $1 AND i.idempotency_key IS NOT NULL
+      AND (i.job_id, i.manifest_no, i.idempotency_key) >= ($2::uuid, $3::integer, ${key})
+    ORDER BY i.job_id, i.manifest_no, i.idempotency_key LIMIT 1) i`;
+  const ofManifest = 'i.job_id = $2 AND i.manifest_no = $3';
+  const keyOfStaged = 'coalesce(s.idempotency_key, s.custom_id)';
   await client.query(
     `INSERT INTO stored_matches
      SELECT s.item_index, s.item_no, s.custom_id, 'custom_id',
        i.idempotency_key IS NOT DISTINCT FROM s.idempotency_key AND i.request_hash = s.request_hash
-     FROM staged_items s JOIN batch_items i ON ${stored} AND i.custom_id = s.custom_id
+     FROM staged_items s, ${byCustomId('s.custom_id')}
+     WHERE ${ofManifest} AND i.custom_id = s.custom_id
      UNION ALL
      SELECT s.item_index, s.item_no, s.custom_id, 'idempotency_key', false
-     FROM staged_items s JOIN batch_items i ON ${stored} AND i.idempotency_key = coalesce(s.idempotency_key, s.custom_id)
-     WHERE i.idempotency_key IS NOT NULL AND i.custom_id <> s.custom_id
+     FROM staged_items s, ${byKey(keyOfStaged)}
+     WHERE ${ofManifest} AND i.idempotency_key = ${keyOfStaged} AND i.custom_id <> s.custom_id
      UNION ALL
      SELECT s.item_index, s.item_no, s.custom_id, 'idempotency_key', false
-     FROM staged_items s JOIN batch_items i ON ${stored} AND i.custom_id = s.idempotency_key
-     WHERE s.idempotency_key IS NOT NULL AND i.idempotency_key IS NULL`,
+     FROM staged_items s, ${byCustomId('s.idempotency_key')}
+     WHERE ${ofManifest} AND s.idempotency_key IS NOT NULL AND i.custom_id = s.idempotency_key AND i.idempotency_key IS NULL`,
     [bucket, uuid, manifestNo],
   );
 }

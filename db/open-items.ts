@@ -14,44 +14,86 @@ export interface OpenItem {
 const PAGE_ITEMS = 2_000;
 const PAGE_BYTES = 4_000_000;
 
-/** Items of the shard without an outcome, in order, a page at a time in short transactions: memory does not grow with the shard. */
+/**
+ * Items of the shard without an outcome, in order, a page at a time in short statements: memory does not grow with the
+ * shard. Each statement reads one range by its key, so that no missing statistics can turn it into a slow join.
+ */
 export async function* readOpenItems(db: Queryable, job: JobKey, shard: ShardRow): AsyncGenerator<OpenItem[]> {
   let after = shard.firstItemNo - 1;
   for (;;) {
-    const { rows } = await db.query<{ item_no: number; body: string }>(
-      `SELECT page.item_no, r.body
-       FROM (
-         SELECT i.item_no, i.request_bytes, sum(i.request_bytes::bigint) OVER (ORDER BY i.item_no) AS running
-         FROM batch_items i
-         WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no > $3 AND i.item_no <= $4 AND coalesce(i.requested_model, '') = $5
-           AND NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)
-         ORDER BY i.item_no LIMIT ${PAGE_ITEMS}
-       ) page
-       JOIN item_requests r ON r.job_id = $1 AND r.bucket = $2 AND r.item_no = page.item_no
-       WHERE page.running - page.request_bytes < ${PAGE_BYTES}
-       ORDER BY page.item_no`,
-      [job.uuid, job.bucket, after, shard.lastItemNo, shard.requestedModel],
-    );
-    const last = rows.at(-1);
+    const page = await readItemSizes(db, job, shard, after);
+    const last = page.at(-1);
     if (last === undefined) return;
-    yield rows.map((row) => ({ itemNo: row.item_no, body: row.body }));
-    after = last.item_no;
+    const ended = await readEnded(db, job, after + 1, last.item_no);
+    const open = page.filter(({ item_no }) => !ended.has(item_no));
+    const taken = takeBytes(open, PAGE_BYTES);
+    if (taken.length > 0) yield await readBodies(db, job, taken);
+    after = taken.length < open.length ? (taken.at(-1) ?? last.item_no) : last.item_no;
   }
 }
 
-/** The item on a line (1-based) of an input file that was made of the open items in order. Null past the end. */
-export async function findOpenItemOnLine(
+interface ItemSize {
+  item_no: number;
+  request_bytes: number;
+}
+
+async function readItemSizes(db: Queryable, job: JobKey, shard: ShardRow, after: number): Promise<ItemSize[]> {
+  const { rows } = await db.query<ItemSize>(
+    `SELECT item_no, request_bytes FROM batch_items
+     WHERE job_id = $1 AND bucket = $2 AND item_no > $3 AND item_no <= $4 AND coalesce(requested_model, '') = $5
+     ORDER BY item_no LIMIT ${PAGE_ITEMS}`,
+    [job.uuid, job.bucket, after, shard.lastItemNo, shard.requestedModel],
+  );
+  return rows;
+}
+
+async function readEnded(db: Queryable, job: JobKey, first: number, last: number): Promise<ReadonlySet<number>> {
+  const { rows } = await db.query<{ item_no: number }>(
+    'SELECT item_no FROM item_outcomes WHERE job_id = $1 AND bucket = $2 AND item_no BETWEEN $3 AND $4',
+    [job.uuid, job.bucket, first, last],
+  );
+  return new Set(rows.map(({ item_no }) => item_no));
+}
+
+/** The first items up to so many bytes, at least one. */
+function takeBytes(items: readonly ItemSize[], maxBytes: number): number[] {
+  let bytes = 0;
+  const taken: number[] = [];
+  for (const { item_no, request_bytes } of items) {
+    bytes += request_bytes;
+    if (taken.length > 0 && bytes > maxBytes) break;
+    taken.push(item_no);
+  }
+  return taken;
+}
+
+async function readBodies(db: Queryable, job: JobKey, itemNos: readonly number[]): Promise<OpenItem[]> {
+  const { rows } = await db.query<{ item_no: number; body: string }>(
+    'SELECT item_no, body FROM item_requests WHERE job_id = $1 AND bucket = $2 AND item_no = ANY($3) ORDER BY item_no',
+    [job.uuid, job.bucket, itemNos],
+  );
+  return rows.map((row) => ({ itemNo: row.item_no, body: row.body }));
+}
+
+/**
+ * The item on a line (1-based) of an attempt's input file, which was made of the items without an outcome then, in
+ * order. What this attempt itself has settled since changes nothing. Null past the end.
+ */
+export async function findItemOnLine(
   db: Queryable,
   job: JobKey,
   shard: ShardRow,
-  line: number,
+  { attempt, line }: { readonly attempt: number; readonly line: number },
 ): Promise<number | null> {
   const { rows } = await db.query<{ item_no: number }>(
     `SELECT i.item_no FROM batch_items i
      WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND coalesce(i.requested_model, '') = $5
-       AND NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)
-     ORDER BY i.item_no OFFSET $6 LIMIT 1`,
-    [job.uuid, job.bucket, shard.firstItemNo, shard.lastItemNo, shard.requestedModel, line - 1],
+       AND NOT EXISTS (
+         SELECT 1 FROM item_outcomes o
+         WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no AND (o.shard <> $6 OR o.attempt < $7)
+       )
+     ORDER BY i.item_no OFFSET $8 LIMIT 1`,
+    [job.uuid, job.bucket, shard.firstItemNo, shard.lastItemNo, shard.requestedModel, shard.shard, attempt, line - 1],
   );
   return rows[0]?.item_no ?? null;
 }

@@ -38,7 +38,7 @@ export interface SettledItem extends ItemIdentity {
   readonly settledAt: Date;
 }
 
-export interface OpenItem extends ItemIdentity {
+interface OpenItem extends ItemIdentity {
   readonly status: Exclude<ItemState, ItemEndState>;
   readonly attempts: number;
 }

@@ -15,7 +15,9 @@ type JobKey = Pick<JobRecord, 'uuid' | 'bucket' | 'manifestNo'>;
 
 /** A page is read in pieces of this many rows, so that long answers end it before they fill the memory. */
 const MAX_PIECE_ROWS = 500;
-const MIN_PIECE_ROWS = 10;
+const MIN_PIECE_ROWS = 4;
+/** Before anything is known of how long the job's answers are. */
+const FIRST_PIECE_ROWS = 16;
 
 export interface ResultFilter {
   readonly status?: ItemEndState | undefined;
@@ -47,7 +49,7 @@ export async function listResults(
 ): Promise<ResultPage> {
   const rows: SettledItem[] = [];
   let bytes = 0;
-  let pieceRows = Math.min(limits.maxRows, 100);
+  let pieceRows = FIRST_PIECE_ROWS;
   while (rows.length < limits.maxRows && bytes < limits.maxBytes) {
     const wanted = Math.min(pieceRows, limits.maxRows - rows.length);
     const afterSeq = rows.at(-1)?.seq ?? range.afterSeq;

@@ -40,6 +40,15 @@ export async function insertUnmatchedLines(
   );
 }
 
+/** Forgets what an earlier reading of the same files kept: each reading tells the whole of it. */
+export async function clearUnmatchedLines(db: Queryable, job: JobKey, attempt: AttemptRow): Promise<void> {
+  await db.query('DELETE FROM unmatched_lines WHERE job_id = $1 AND shard = $2 AND attempt = $3', [
+    job.uuid,
+    attempt.shard,
+    attempt.attempt,
+  ]);
+}
+
 export interface IngestWarning {
   readonly code: 'provider_counts_disagree' | 'unmatched_lines';
   readonly shard: number;

@@ -8,6 +8,7 @@ export const CLOSE_REASONS = [
   'capacity_exhausted',
   'credential_refused',
   'account_exhausted',
+  'attempts_exhausted',
   'lost',
   'batch_completed',
   'batch_failed',
@@ -59,6 +60,11 @@ export function remainderOutcome(reason: CloseReason): { readonly state: ItemEnd
       return {
         state: 'failed',
         failure: failure('provider_credential_rejected', "The provider refused the gateway's credential."),
+      };
+    case 'attempts_exhausted':
+      return {
+        state: 'failed',
+        failure: failure('provider_server_error', 'The provider took none of many attempts to send this item.'),
       };
     case 'account_exhausted':
       return {

@@ -1,16 +1,25 @@
 import type { BatchEnd } from './batch-phase.ts';
 import type { CloseReason } from './close-reason.ts';
+import { resendDelay } from './resend-delay.ts';
 
 /** What is known after the results of an ended batch were read and settled. */
 export interface Ingested {
   readonly end: BatchEnd;
   /** Items of the shard without an outcome. */
   readonly remaining: number;
-  /** Items the provider's validation named, now failed; the rest of their batch never ran. */
+  /** Lines that the provider's validation named, their items now failed; the rest of the batch never ran. */
   readonly rejectedLines: number;
   readonly capacityRefused: boolean;
   /** How long the shard has waited for capacity. */
   readonly waitedMs: number;
+  readonly reading: Reading;
+}
+
+/** One reading of all result files of an ended batch. */
+export interface Reading {
+  /** From 1: how many times the files have been read to their ends, this time included. */
+  readonly no: number;
+  /** From the batch's end to the beginning of this reading. */
   readonly sinceEndMs: number;
 }
 
@@ -19,6 +28,8 @@ export interface IngestBounds {
   readonly resultGraceMs: number;
   readonly waitLimitMs: number;
   readonly capacityRetryMs: number;
+  /** From 0 up to 1, made outside. */
+  readonly random01: number;
 }
 
 export type IngestDecision =
@@ -33,18 +44,25 @@ const REASON_OF_END: { readonly [end in BatchEnd]: CloseReason } = {
   cancelled: 'batch_cancelled',
 };
 
+/** Whether nothing better can be hoped for: the files have been read before, and the grace was over when this began. */
+export function isLastReading({ no, sinceEndMs }: Reading, { resultGraceMs }: Pick<IngestBounds, 'resultGraceMs'>): boolean {
+  return no > 1 && sinceEndMs >= resultGraceMs;
+}
+
 /**
  * Close the shard, read the files once more, or send what is left anew. A batch refused for a full queue, or for a few
- * bad lines, ran nothing: what is left goes into a new batch. Absent results count as missing only after the grace.
+ * bad lines, ran nothing: what is left goes into a new batch. Absent results count as missing only after the last reading.
  */
 export function decideAfterIngest(ingested: Ingested, bounds: IngestBounds): IngestDecision {
-  const { end, remaining, sinceEndMs } = ingested;
+  const { end, remaining, reading, waitedMs } = ingested;
   if (remaining === 0) return { next: 'close', reason: REASON_OF_END[end] };
   if (end === 'failed' && ingested.capacityRefused) {
-    if (ingested.waitedMs >= bounds.waitLimitMs) return { next: 'close', reason: 'capacity_exhausted' };
-    return { next: 'resubmit', delayMs: bounds.capacityRetryMs, waiting: 'provider_capacity' };
+    if (waitedMs >= bounds.waitLimitMs) return { next: 'close', reason: 'capacity_exhausted' };
+    const { capacityRetryMs: firstDelayMs, random01 } = bounds;
+    const delayMs = resendDelay({ waitedMs, firstDelayMs, retryAfterMs: null, random01 });
+    return { next: 'resubmit', delayMs, waiting: 'provider_capacity' };
   }
   if (end === 'failed' && ingested.rejectedLines > 0) return { next: 'resubmit', delayMs: 0, waiting: null };
-  if (sinceEndMs < bounds.resultGraceMs) return { next: 'again', delayMs: bounds.resultGraceMs - sinceEndMs };
-  return { next: 'close', reason: REASON_OF_END[end] };
+  if (isLastReading(reading, bounds)) return { next: 'close', reason: REASON_OF_END[end] };
+  return { next: 'again', delayMs: Math.max(0, bounds.resultGraceMs - reading.sinceEndMs) };
 }

@@ -25,9 +25,18 @@ export interface Remainder {
   readonly nativeError: string | null;
 }
 
-/** Settles the staged lines of one attempt in a range: the best line of each item, once. Answers how many items it settled. */
-export async function settleStaged(db: Database, range: SettleRange, attemptNo: string): Promise<number> {
-  return settle(db, range, CHOSEN_FROM_STAGE, [attemptNo]);
+/**
+ * Settles the staged lines of one attempt in a range: the best line of each item, once. Answers how many items it settled.
+ * Throws, and settles nothing, when the stage holds another number of lines of the range than were put there: it was
+ * lost in a crash of the database, or changed by a reader that had been taken for dead.
+ */
+export async function settleStaged(
+  db: Database,
+  range: SettleRange,
+  attemptNo: string,
+  stagedLines: number,
+): Promise<number> {
+  return settle(db, range, { chosen: CHOSEN_FROM_STAGE, staged: STAGED_IN_RANGE, stagedLines }, [attemptNo]);
 }
 
 /** Ends every item of the range that has no outcome in one way, free of charge. Answers how many items it ended. */
@@ -38,7 +47,7 @@ export async function settleRemainder(
   itemNos: readonly number[] | null = null,
 ): Promise<number> {
   const { state, failureClass, code, message, nativeError } = remainder;
-  return settle(db, range, CHOSEN_FROM_ITEMS, [
+  return settle(db, range, { chosen: CHOSEN_FROM_ITEMS, staged: '0', stagedLines: 0 }, [
     itemStateCode(state),
     failureClass,
     code,
@@ -56,7 +65,7 @@ export async function settleRemainder(
 async function settle(
   db: Database,
   range: SettleRange,
-  chosen: string,
+  source: { readonly chosen: string; readonly staged: string; readonly stagedLines: number },
   parameters: readonly unknown[],
 ): Promise<number> {
   const { job, shard } = range;
@@ -64,7 +73,7 @@ async function settle(
     db,
     async (client) => {
       const progress = await lockProgress(client, job.key.uuid);
-      const { rows } = await client.query<SettledGroup>(settleStatement(chosen), [
+      const { rows: found } = await client.query<FoundGroup>(settleStatement(source.chosen, source.staged), [
         job.key.uuid,
         job.key.bucket,
         range.firstItemNo,
@@ -76,6 +85,11 @@ async function settle(
         job.submissionNo,
         ...parameters,
       ]);
+      const staged = found[0]?.staged;
+      if (staged !== source.stagedLines) {
+        throw new Error(`of ${source.stagedLines} staged lines ${staged} are left: the files have to be read again`);
+      }
+      const rows = found.filter(hasItems);
       const settled = rows.reduce((sum, row) => sum + row.items, 0);
       if (settled === 0) return 0;
       const charge = rows.reduce((sum, row) => sum + parseNumeric(row.amount), 0n);
@@ -83,7 +97,7 @@ async function settle(
       await drawFromHolds(client, job.key, job.submissionNo, charge);
       return settled;
     },
-    { statementTimeoutMs: 0 },
+    { statementTimeoutMs: 0, setWise: true },
   );
 }
 
@@ -92,6 +106,13 @@ interface SettledGroup {
   error_code: string;
   items: number;
   amount: string;
+}
+
+/** At least one row, with what was staged; without a group where nothing settled. */
+type FoundGroup = { staged: number } & (SettledGroup | { [column in keyof SettledGroup]: null });
+
+function hasItems(row: FoundGroup): row is FoundGroup & SettledGroup {
+  return row.items !== null;
 }
 
 interface ProgressRow {
@@ -140,7 +161,8 @@ async function recordProgress(
   );
 }
 
-const NOT_SETTLED = `NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`;
+const NOT_SETTLED = `NOT EXISTS (SELECT 1 FROM item_outcomes o
+    WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no BETWEEN $3 AND $4 AND o.item_no = i.item_no)`;
 const IN_SHARD = `i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND coalesce(i.requested_model, '') = $5`;
 
 /** Successes first, then by file and line: whichever copy of a doubled line comes first is the one that counts. */
@@ -160,7 +182,11 @@ const CHOSEN_FROM_ITEMS = `
   FROM batch_items i
   WHERE ${IN_SHARD} AND ($15::int[] IS NULL OR i.item_no = ANY($15)) AND ${NOT_SETTLED}`;
 
-function settleStatement(chosen: string): string {
+/** In the statement that settles, and so of the same moment. */
+const STAGED_IN_RANGE = `
+  (SELECT count(*)::int FROM result_stage s WHERE s.attempt_no = $10 AND s.item_no BETWEEN $3 AND $4)`;
+
+function settleStatement(chosen: string, staged: string): string {
   return `
     WITH chosen AS MATERIALIZED (${chosen}),
     gate AS (
@@ -183,7 +209,11 @@ function settleStatement(chosen: string): string {
     items AS (
       UPDATE batch_items i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
         settled_amount = gate.amount, settled_at = gate.settled_at, error_code = gate.error_code
-      FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no = gate.item_no
+      FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND i.item_no = gate.item_no
     )
-    SELECT state, error_code, count(*)::int AS items, sum(amount) AS amount FROM gate GROUP BY state, error_code`;
+    SELECT stage.staged, groups.*
+    FROM (SELECT ${staged} AS staged) stage
+    LEFT JOIN (
+      SELECT state, error_code, count(*)::int AS items, sum(amount) AS amount FROM gate GROUP BY state, error_code
+    ) groups ON true`;
 }

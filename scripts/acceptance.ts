@@ -20,8 +20,15 @@ else run(given.includes('--short') ? 'short' : 'full');
 
 function run(length: 'short' | 'full'): void {
   console.log(`Acceptance, ${length}: ${suites.map((suite) => basename(suite, ENDING)).join(', ')}`);
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [vitest, 'run', '--project', 'acceptance', ...given.filter((argument) => !own.includes(argument))];
+  const vitest = join(root, 'node_modules', '.bin', 'vitest');
+  const args = [
+    vitest,
+    'run',
+    '--project',
+    'acceptance',
+    '--no-file-parallelism',
+    ...given.filter((argument) => !own.includes(argument)),
+  ];
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: 'inherit',

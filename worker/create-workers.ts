@@ -20,6 +20,8 @@ export interface WorkerOptions {
 /** After SIGTERM activities get this long to notice their cancellation and stop at a good point. */
 const SHUTDOWN_GRACE = '10 seconds';
 const SHUTDOWN_FORCE = '25 seconds';
+/** A cancel reaches an activity by its next heartbeat that is sent: within this time an upload stops. */
+const HEARTBEAT_EVERY = '5 seconds';
 /** A query on a workflow whose worker died waits this long for another. */
 const STICKY_TIMEOUT = '3 seconds';
 /** Polls and creates of one provider at once; transfers are bounded apart. */
@@ -33,6 +35,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
     namespace: options.namespace,
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
+    maxHeartbeatThrottleInterval: HEARTBEAT_EVERY,
   } as const;
   const creators = new Map<string, () => Promise<Worker>>([
     [

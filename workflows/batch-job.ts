@@ -16,7 +16,9 @@ import {
  */
 export async function batchJob(input: BatchJobInput): Promise<{ state: string }> {
   const run = new JobRun(input);
-  setHandler(admitUpdate, () => run.verdict(), { description: 'Await the verdict on the submission' });
+  setHandler(admitUpdate, (submission) => run.verdict(submission), {
+    description: 'Await the verdict on the submission; {submissionNo} names a newer one',
+  });
   setHandler(cancelSignal, (request) => run.requestCancel(request), {
     description: 'Request the cancel of the job; the payload {reason, by} is optional',
   });
@@ -29,14 +31,15 @@ export async function batchJob(input: BatchJobInput): Promise<{ state: string }>
     run.requestCancel({ by: 'temporal', reason: 'workflow cancelled' }),
   );
   return CancellationScope.nonCancellable(async () => {
-    const { verdict } = await run.admit();
-    if (verdict !== 'accepted') {
+    const verdict = await run.admit();
+    if (verdict.verdict !== 'accepted') {
+      const end = run.end(verdict);
       await condition(allHandlersFinished);
-      return { state: verdict };
+      return end;
     }
     await run.plan();
     while (!(await run.advance())) {
-      if (historyIsLong()) {
+      if (historyIsLong(input.maxHistoryEvents)) {
         await condition(allHandlersFinished);
         await continueAsNew<typeof batchJob>(run.carriedOver());
       }

@@ -8,9 +8,19 @@ export interface BatchJobInput {
   jobId: string;
   submissionNo: number;
   recover?: boolean;
+  /** Heard by the run before this one, which had no turn left to act on it. */
+  cancel?: CancelRequest;
+  pollNow?: boolean;
+  /** Events after which a run continues as a new one, where the built-in number does not suit. Shards inherit it. */
+  maxHistoryEvents?: number;
+  /** How long the job trusts its shards' signals before it looks by itself, where the built-in time does not suit. */
+  lookAgainMs?: number;
 }
 
-/** Input of `providerBatch`. `pollsWithoutChange` survives continue-as-new, so that a long wait keeps its long pace. */
+/**
+ * Input of `providerBatch`. The counts survive continue-as-new, so that a long wait keeps its long pace and a refused
+ * cancel is not asked for more often.
+ */
 export interface ProviderBatchInput {
   v: 1;
   jobId: string;
@@ -18,6 +28,8 @@ export interface ProviderBatchInput {
   provider: Provider;
   polls?: number;
   pollsWithoutChange?: number;
+  pollsSinceCancel?: number;
+  maxHistoryEvents?: number;
 }
 
 export interface CancelRequest {
@@ -48,8 +60,11 @@ export interface ProviderBatchState {
   cancelRequested: boolean;
 }
 
-/** Awaits the verdict of the submission that started the workflow. The verdict itself is reached on the main path. */
-export const admitUpdate = defineUpdate<AdmissionVerdict>('admit');
+/**
+ * Awaits the verdict on a submission, by default the one that started the workflow. A newer one, made while a refused
+ * run was about to end, is judged by that run. The verdict itself is reached on the main path.
+ */
+export const admitUpdate = defineUpdate<AdmissionVerdict, [{ submissionNo: number }?]>('admit');
 
 /** The payload may be missing or malformed: the Web UI may send none. The truth is `cancel_requested_at`; this only wakes. */
 export const cancelSignal = defineSignal<[CancelRequest?]>('cancel');

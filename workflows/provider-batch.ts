@@ -10,14 +10,16 @@ import { ShardRun } from './shard-run.ts';
 export async function providerBatch(input: ProviderBatchInput): Promise<void> {
   const run = new ShardRun(input);
   setHandler(pollNowSignal, () => run.wake(), { description: 'Ask the provider now instead of at the next poll' });
-  setHandler(cancelSignal, () => run.wake(), { description: 'Look now whether a cancel of the job was requested' });
+  setHandler(cancelSignal, () => run.hearCancel(), {
+    description: 'Look now whether a cancel of the job was requested',
+  });
   setHandler(providerBatchStateQuery, () => run.state, { description: 'Attempt, native status and next poll' });
 
-  // Temporal's own cancel takes the same road as the signal: it must wake the work, never cut it off.
-  CancellationScope.current().cancelRequested.catch(() => run.wake());
+  // Temporal's own cancel takes the same road as the signal: it must wake the work, never cut off what may be billed.
+  CancellationScope.current().cancelRequested.catch(() => run.hearCancel());
   await CancellationScope.nonCancellable(async () => {
     while (!(await run.advance())) {
-      if (historyIsLong()) await continueAsNew<typeof providerBatch>(run.carriedOver());
+      if (historyIsLong(input.maxHistoryEvents)) await continueAsNew<typeof providerBatch>(run.carriedOver());
     }
     await run.tellJob();
   });

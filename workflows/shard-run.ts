@@ -1,21 +1,36 @@
-import { condition, getExternalWorkflowHandle, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 import type {
   AttemptRef,
   PollResult,
   ProviderActivities,
   ShardActivities,
   ShardRef,
+  SubmitResult,
   WaitingReason,
 } from '../activities/interfaces.ts';
 import type { CloseReason } from '../domain/close-reason.ts';
+import type { ShardState } from '../domain/shard-state.ts';
+import { detailsTable } from './details.ts';
 import { historyIsLong } from './history.ts';
 import { batchJobWorkflowId } from './ids.ts';
 import { type ProviderBatchInput, type ProviderBatchState, shardChangedSignal } from './messages.ts';
+import { ownAttribute } from './own-attribute.ts';
 import { BULK_DATABASE_POLICY, DATABASE_POLICY, INGEST_POLICY, POLL_POLICY, SUBMIT_POLICY } from './policies.ts';
+import { searchAttributes } from './search-attributes.ts';
 import { providerQueue } from './task-queues.ts';
 
-const database = proxyActivities<ShardActivities>(DATABASE_POLICY);
-const bulk = proxyActivities<ShardActivities>(BULK_DATABASE_POLICY);
+const { nextStep } = proxyActivities<ShardActivities>({ ...DATABASE_POLICY, summary: 'read what comes next' });
+const { closeShard } = proxyActivities<ShardActivities>({ ...BULK_DATABASE_POLICY, summary: 'settle what is left' });
+
+const CREATE_DEADLINE = 'let the create deadline pass before looking for the batch';
 
 /** The run of one shard: what it shows, what wakes it, and its steps. Progress that matters is in Postgres. */
 export class ShardRun {
@@ -26,25 +41,21 @@ export class ShardRun {
   readonly #polling;
   readonly #ingesting;
   #woken = false;
+  #cancelHeard = false;
+  #upload: CancellationScope | null = null;
   #pollsWithoutChange: number;
-  #cancelsAsked = 0;
+  #pollsSinceCancel: number;
 
   constructor(input: ProviderBatchInput) {
     this.#input = input;
     this.#shard = { jobId: input.jobId, shard: input.shard };
     this.#pollsWithoutChange = input.pollsWithoutChange ?? 0;
+    this.#pollsSinceCancel = input.pollsSinceCancel ?? 0;
     const taskQueue = providerQueue(input.provider);
-    this.#submitting = proxyActivities<ProviderActivities>({
-      ...SUBMIT_POLICY,
-      taskQueue,
-      summary: 'build, upload and create',
-    });
+    const summaries = { submit: 'build, upload and create', ingest: 'download and settle results' };
+    this.#submitting = proxyActivities<ProviderActivities>({ ...SUBMIT_POLICY, taskQueue, summary: summaries.submit });
     this.#polling = proxyActivities<ProviderActivities>({ ...POLL_POLICY, taskQueue });
-    this.#ingesting = proxyActivities<ProviderActivities>({
-      ...INGEST_POLICY,
-      taskQueue,
-      summary: 'download and settle results',
-    });
+    this.#ingesting = proxyActivities<ProviderActivities>({ ...INGEST_POLICY, taskQueue, summary: summaries.ingest });
     this.state = {
       v: 1,
       jobId: input.jobId,
@@ -58,21 +69,33 @@ export class ShardRun {
     };
   }
 
-  /** Ends whatever wait the shard is in. */
+  /** Ends whatever wait the shard is in, but for those that keep a second batch from being made. */
   wake(): void {
     this.#woken = true;
   }
 
+  /** Wakes, and stops an upload. Whether a cancel was requested, only the job's row tells. */
+  hearCancel(): void {
+    this.#cancelHeard = true;
+    this.#upload?.cancel();
+    this.wake();
+  }
+
   carriedOver(): ProviderBatchInput {
-    return { ...this.#input, polls: this.state.polls, pollsWithoutChange: this.#pollsWithoutChange };
+    const [polls, pollsWithoutChange] = [this.state.polls, this.#pollsWithoutChange];
+    return { ...this.#input, polls, pollsWithoutChange, pollsSinceCancel: this.#pollsSinceCancel };
   }
 
   /** One step by the shard's rows; true once the shard is settled. */
   async advance(): Promise<boolean> {
-    const step = await database.nextStep(this.#shard);
-    if (step.kind === 'settled') return true;
+    this.#cancelHeard = false;
+    const step = await nextStep(this.#shard);
+    if (step.kind === 'settled') {
+      this.#show('settled', 'settled');
+      return true;
+    }
     if (step.kind === 'close') return this.#close(step.reason);
-    this.state.attempt = step.attempt;
+    this.#turnTo(step.attempt);
     const attempt = { ...this.#shard, attempt: step.attempt };
     if (step.kind === 'submit') return this.#submit(attempt);
     if (step.kind === 'resolve') return this.#resolve(attempt, step.lookAfterMs);
@@ -91,20 +114,35 @@ export class ShardRun {
     }
   }
 
+  /** What was learned of an attempt says nothing of the next. */
+  #turnTo(attempt: number): void {
+    if (this.state.attempt !== 0 && this.state.attempt !== attempt) {
+      this.state.nativeStatus = null;
+      this.#pollsWithoutChange = 0;
+    }
+    this.state.attempt = attempt;
+  }
+
   async #submit(attempt: AttemptRef): Promise<boolean> {
-    this.#show(`submitting attempt ${attempt.attempt}`);
-    const result = await this.#submitting.submitAttempt(attempt);
+    this.#show('uploading', `submitting attempt ${attempt.attempt}`);
+    const result = await this.#sendUnlessCancelled(attempt);
+    // Stopped: the rows tell whether by a cancel.
+    if (result === null) return false;
     switch (result.kind) {
       case 'accepted':
+        this.#show('submitted', 'submitted');
         await this.tellJob();
         return false;
+      case 'split':
+        this.#show('superseded', 'split in two');
+        return true;
       case 'unknown':
-        this.#show('create unanswered');
-        await this.#wait(result.lookAfterMs, 'let the create deadline pass before looking for the batch');
+        this.#show('creating', 'create unanswered');
+        await this.#wait(result.lookAfterMs, CREATE_DEADLINE);
         return false;
       case 'wait':
         if (result.giveUp !== null) return this.#close(result.giveUp);
-        this.#show(waitingFor(result.reason));
+        this.#show('waiting', waitingFor(result.reason));
         await this.#wait(result.delayMs, `${waitingFor(result.reason)}; submit again`);
         return false;
       case 'close':
@@ -112,23 +150,55 @@ export class ShardRun {
     }
   }
 
+  /** A cancel stops the upload within a heartbeat. A create that is on its way is awaited, whatever it answers. */
+  async #sendUnlessCancelled(attempt: AttemptRef): Promise<SubmitResult | null> {
+    // The rows were read before this cancel, or together with it.
+    if (this.#cancelHeard) return null;
+    const upload = new CancellationScope();
+    this.#upload = upload;
+    try {
+      return await upload.run(() => this.#submitting.submitAttempt(attempt));
+    } catch (error) {
+      if (upload.consideredCancelled) return null;
+      throw error;
+    } finally {
+      this.#upload = null;
+    }
+  }
+
+  /**
+   * Nothing cuts short the waits before a look, or between two: an answer that is too early would be "no such batch",
+   * and the next attempt a second paid one.
+   */
   async #resolve(attempt: AttemptRef, lookAfterMs: number): Promise<boolean> {
-    if (lookAfterMs > 0) await this.#wait(lookAfterMs, 'let the create deadline pass before looking for the batch');
-    for (let look = 1; !historyIsLong(); look += 1) {
-      this.#show('looking for the batch of an unanswered create');
-      const result = await this.#polling.resolveAttempt({ ...attempt, look });
+    this.#show('creating', 'create unanswered');
+    if (lookAfterMs > 0) await this.#sleep(lookAfterMs, CREATE_DEADLINE);
+    for (let look = 1; !this.#historyIsLong(); look += 1) {
+      this.#show('creating', 'looking for the batch of an unanswered create');
+      const options = { summary: `look ${look} for the batch` };
+      const result = await this.#polling.resolveAttempt.executeWithOptions(options, [{ ...attempt, look }]);
+      if (result.kind === 'accepted') await this.tellJob();
       if (result.kind === 'accepted' || result.kind === 'not_found') break;
-      if (result.kind === 'indeterminate') this.#show(`indeterminate: ${result.candidates} candidates`);
-      await this.#wait(result.delayMs, 'look for the batch again');
+      if (result.kind === 'look_again') {
+        await this.#sleep(result.delayMs, 'look for the batch again');
+      } else if (result.kind === 'no_answer') {
+        await this.#sleep(result.delayMs, 'ask the provider for the batch again');
+        look -= 1;
+      } else {
+        this.#show('indeterminate', `indeterminate: ${result.candidates} candidates`);
+        await this.#wait(result.delayMs, 'look for the batch again');
+        look = 0;
+      }
     }
     return false;
   }
 
   /** Null when the history has grown long before the provider's end. */
   async #pollToTheEnd(attempt: AttemptRef): Promise<PollResult | null> {
-    while (!historyIsLong()) {
+    while (!this.#historyIsLong()) {
       const poll = { ...attempt, pollsWithoutChange: this.#pollsWithoutChange };
-      const result = await this.#polling.pollAttempt(poll);
+      const options = { summary: `poll ${this.state.polls + 1}` };
+      const result = await this.#polling.pollAttempt.executeWithOptions(options, [poll]);
       this.state.polls += 1;
       this.state.cancelRequested = result.cancelRequested;
       this.#pollsWithoutChange = result.changed ? 0 : this.#pollsWithoutChange + 1;
@@ -138,7 +208,7 @@ export class ShardRun {
       }
       if (result.kind !== 'open') return result;
       if (result.cancelRequested) await this.#askForCancel(attempt);
-      this.#show(result.nativeStatus);
+      this.#show(result.cancelRequested ? 'cancelling' : 'running', result.nativeStatus);
       await this.#wait(result.delayMs, `then poll ${this.state.polls + 1}`);
     }
     return null;
@@ -146,46 +216,66 @@ export class ShardRun {
 
   /** A cancel that was refused or never answered is asked for again, less and less often. */
   async #askForCancel(attempt: AttemptRef): Promise<void> {
-    this.#cancelsAsked += 1;
-    if ((this.#cancelsAsked & (this.#cancelsAsked - 1)) === 0) await this.#polling.cancelAttempt(attempt);
+    this.#pollsSinceCancel += 1;
+    const polls = this.#pollsSinceCancel;
+    if ((polls & (polls - 1)) !== 0) return;
+    await this.#polling.cancelAttempt.executeWithOptions({ summary: 'ask the provider to cancel' }, [attempt]);
   }
 
   async #ingest(attempt: AttemptRef): Promise<boolean> {
-    for (;;) {
-      this.#show('bringing results home');
-      const result = await this.#ingesting.ingestAttempt(attempt);
+    for (let reading = 1; !this.#historyIsLong(); reading += 1) {
+      this.#show('ingesting', 'bringing results home');
+      const result = await this.#ingesting.ingestAttempt({ ...attempt, reading });
       switch (result.next) {
         case 'again':
           await this.#wait(result.delayMs, `${result.remaining} items without a result; download once more`);
           break;
         case 'resubmit':
-          this.#show(result.waiting === null ? 'resubmitting' : waitingFor(result.waiting));
+          this.#show('waiting', result.waiting === null ? 'resubmitting' : waitingFor(result.waiting));
           await this.#wait(result.delayMs, `${result.remaining} items go into a new batch`);
           return false;
         case 'close':
           return this.#close(result.reason);
       }
     }
+    return false;
   }
 
   async #close(reason: CloseReason): Promise<true> {
-    this.#show(`settling (${reason.replaceAll('_', ' ')})`);
-    await bulk.closeShard({ ...this.#shard, reason });
-    this.#show('settled');
+    this.#show(null, `settling (${reason.replaceAll('_', ' ')})`);
+    await closeShard({ ...this.#shard, reason });
+    this.#show('settled', 'settled');
     return true;
   }
 
   async #wait(delayMs: number, summary: string): Promise<void> {
-    this.state.nextPollAt = new Date(Date.now() + delayMs).toISOString();
-    this.#show(this.state.stage);
+    this.#showNext(delayMs);
     await condition(() => this.#woken, Math.max(delayMs, 1), { summary });
     this.#woken = false;
     this.state.nextPollAt = null;
   }
 
-  #show(stage: string): void {
+  async #sleep(delayMs: number, summary: string): Promise<void> {
+    this.#showNext(delayMs);
+    await sleep(Math.max(delayMs, 1), { summary });
+    this.state.nextPollAt = null;
+  }
+
+  #historyIsLong(): boolean {
+    return historyIsLong(this.#input.maxHistoryEvents);
+  }
+
+  #showNext(delayMs: number): void {
+    this.state.nextPollAt = new Date(Date.now() + delayMs).toISOString();
+    setCurrentDetails(detailsOf(this.#input, this.state));
+  }
+
+  /** Null leaves the searchable status as it is. */
+  #show(status: ShardState | null, stage: string): void {
     this.state.stage = stage;
     setCurrentDetails(detailsOf(this.#input, this.state));
+    if (status !== null && ownAttribute(searchAttributes.status) !== status)
+      upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
   }
 }
 
@@ -193,22 +283,15 @@ function waitingFor(reason: WaitingReason): string {
   return `waiting for ${reason.replaceAll('_', ' ')}`;
 }
 
-/** Markdown for the Web UI: where the shard stands and what happens next. */
+/** Where the shard stands and what happens next. */
 function detailsOf(input: ProviderBatchInput, state: ProviderBatchState): string {
-  const rows = [
+  return detailsTable(state.stage, [
     ['job', input.jobId],
     ['shard', `${input.shard}, attempt ${state.attempt}`],
-    ['provider', input.provider],
+    ['target', `${input.provider}/${ownAttribute(searchAttributes.model) ?? 'not known'}`],
     ['native status', state.nativeStatus ?? 'not known yet'],
     ['polls', String(state.polls)],
     ['next step at', state.nextPollAt ?? 'now'],
     ['cancel requested', state.cancelRequested ? 'yes' : 'no'],
-  ];
-  return [
-    `**${state.stage}**`,
-    '',
-    '| | |',
-    '| --- | --- |',
-    ...rows.map(([name, value]) => `| ${name} | ${value} |`),
-  ].join('\n');
+  ]);
 }

@@ -7,8 +7,9 @@ import type { ApiEnv } from '../env.ts';
 const BEARER = /^Bearer +(\S+)$/i;
 
 /** Sets the principal of the key in `Authorization`, or refuses. */
-export function authenticate({ db, now }: Pick<ApiDependencies, 'db' | 'now'>): MiddlewareHandler<ApiEnv> {
+export function authenticate(dependencies: Pick<ApiDependencies, 'db' | 'now'>): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
+    const { db, now } = dependencies;
     const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1];
     const principal = key === undefined ? null : await findPrincipal(db.pool, key, now());
     if (principal === null) {

@@ -1,5 +1,6 @@
 import type { ItemRecord, SettledItem } from '../../db/result-rows.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { hideProviderIds } from '../../domain/provider-ids.ts';
 import type { Usage } from '../../domain/usage.ts';
 
 export interface ResultView {
@@ -56,7 +57,8 @@ function errorJson({ failure, nativeError }: SettledItem, { exposesProviderError
   if (failure === null) return 'null';
   const error = JSON.stringify(failure);
   if (!exposesProviderErrors || nativeError === null) return error;
-  return `${error.slice(0, -1)},"provider":${isJson(nativeError) ? onOneLine(nativeError) : JSON.stringify(nativeError)}}`;
+  const words = hideProviderIds(nativeError);
+  return `${error.slice(0, -1)},"provider":${isJson(words) ? onOneLine(words) : JSON.stringify(words)}}`;
 }
 
 function isJson(text: string): boolean {

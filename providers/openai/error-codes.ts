@@ -71,6 +71,7 @@ export type ErrorMeaning =
   | 'context'
   | 'timeout'
   | 'invalid'
+  | 'file'
   | 'queue';
 
 /** The first that fits counts: `type` is often the coarse `invalid_request_error` beside a telling `code`. */
@@ -97,6 +98,8 @@ export function findMeaning(words: {
   const { type, code, message } = words;
   // Reasoning models refuse with `invalid_prompt`, and only the message says that the usage policy was the reason.
   if (code === 'invalid_prompt' && /usage polic|flagged/i.test(message ?? '')) return 'safety';
+  // An input file that is gone, or not yet known to the node that answers: said with 400 as well as with 404.
+  if (code === 'invalid_input_file' || /^no such file/i.test(message ?? '')) return 'file';
   // Seen without a code of its own, both when creating and among a failed batch's errors.
   if (/enqueued token limit/i.test(message ?? '')) return 'queue';
   for (const [meaning, known] of MEANINGS) {

@@ -24,6 +24,8 @@ test.each([
   [400, failing(null, 'invalid_request_error'), { code: 'rejected', ...refused }],
   [400, failing('billing_hard_limit_reached'), { code: 'quota_exhausted', ...refused }],
   [400, failing('token_limit_exceeded'), { code: 'capacity_full', ...refusedForNow }],
+  [400, failing('invalid_input_file'), { code: 'not_found', ...refusedForNow }],
+  [400, failing(null, 'invalid_request_error', 'No such File object: file-1'), { code: 'not_found', ...refusedForNow }],
   [401, failing('invalid_api_key'), { code: 'credential_refused', ...refused }],
   [402, '', { code: 'quota_exhausted', ...refused }],
   [403, '', { code: 'credential_refused', ...refused }],

@@ -23,6 +23,8 @@ const VERDICT_OF_MEANING: { readonly [meaning in ErrorMeaning]?: Verdict } = {
   queue: { code: 'capacity_full', ...REFUSED_FOR_NOW },
   model: { code: 'rejected', ...REFUSED },
   rate: { code: 'rate_limited', ...REFUSED_FOR_NOW },
+  // What was uploaded or created a moment ago may be unknown to the node that answers; the caller bounds the repeats.
+  file: { code: 'not_found', ...REFUSED_FOR_NOW },
 };
 
 /** Any failure of a call through the openai SDK. `now` is needed only where a reply asks to wait until a date. */
@@ -88,7 +90,6 @@ function verdictOfStatus(status: number): Verdict {
     413: 'too_large',
   };
   if (status === 429) return { code: 'rate_limited', ...REFUSED_FOR_NOW };
-  // What was created a moment ago may be unknown to the node that answers; the caller bounds the repeats.
   if (status === 404) return { code: 'not_found', ...REFUSED_FOR_NOW };
   if (status === 408 || status === 504) return { code: 'timed_out', ...UNCLEAR };
   if (status === 409 || status >= 500) return { code: 'unavailable', ...UNCLEAR };

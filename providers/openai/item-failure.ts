@@ -27,6 +27,7 @@ const CODE_OF_MEANING: { readonly [meaning in ErrorMeaning]: FailureCode } = {
   context: 'context_too_long',
   timeout: 'provider_timeout',
   invalid: 'invalid_request',
+  file: 'invalid_request',
 };
 
 /** Null where `error` holds no word: null, `{}`, or something that is no object. */

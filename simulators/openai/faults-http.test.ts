@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { AT_ONCE, chatLines, prompts, reached, startOpenAi, submit, upload } from './testing/harness.ts';
@@ -144,6 +146,24 @@ test('drops an upload halfway', async () => {
   await control.faults({ provider, route: 'files.create', action: { cut: { after_bytes: 100_000 } } });
   await expect(upload(client, ['x'.repeat(30_000_000)])).rejects.toBeInstanceOf(OpenAI.APIConnectionError);
   expect((await client.files.list()).data).toEqual([]);
+});
+
+test('answers a refused upload only when all of it was sent, so that the client hears the answer', async () => {
+  const { control, simulators } = await startOpenAi();
+  await control.faults({ provider, route: 'files.create', action: { status: 503 } });
+  const headers = { authorization: 'Bearer sk-test', 'transfer-encoding': 'chunked' };
+  const sending = request(`${simulators.openaiUrl}/files`, { method: 'POST', headers });
+  let status: number | undefined;
+  const answered = once(sending, 'response').then(([response]) => {
+    status = response.statusCode;
+  });
+  sending.write('the first half');
+  await expect.poll(() => control.journal()).toMatchObject([{ fault: ['status'] }]);
+  await control.clock();
+  expect(status).toBeUndefined();
+  sending.end('the second half');
+  await answered;
+  expect(status).toBe(503);
 });
 
 test('refuses an upload whose body it has not read', async () => {

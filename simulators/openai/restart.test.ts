@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   AT_ONCE,
   chatLines,
@@ -75,9 +75,11 @@ test('remembers over a restart which prompts marked once were run', async () => 
 });
 
 test('leaves nothing behind without a folder, and forgets everything on reset', async () => {
+  const temporary = await stateFolder();
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { client, control, simulators } = await startOpenAi();
-  const made = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('batchgate-simulators-'));
-  const during = await made();
+  expect(await readdir(temporary)).toHaveLength(1);
   await reached(client, (await submit(client, chatLines(['a']))).id);
   await control.advance(HOUR_MS);
   await control.settings({ openai: { maxLines: 1 } });
@@ -89,5 +91,5 @@ test('leaves nothing behind without a folder, and forgets everything on reset', 
   expect(await control.settings()).toMatchObject({ openai: { maxLines: 50_000 } });
   expect((await control.journal()).map((entry) => entry.route)).toEqual(['files.list', 'batches.list']);
   await simulators.close();
-  expect((await made()).length).toBe(during.length - 1);
+  expect(await readdir(temporary)).toEqual([]);
 });

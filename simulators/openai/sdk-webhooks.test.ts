@@ -17,7 +17,8 @@ async function startReceiver(statuses: number[]) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(statuses[Math.min(received.length, statuses.length) - 1] ?? 200).end();
+    const status = statuses[Math.min(received.length, statuses.length) - 1] ?? 200;
+    response.writeHead(status, status < 400 && status >= 300 ? { location: '/elsewhere' } : {}).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -129,4 +130,15 @@ test('loses a delivery for good', async () => {
   const second = await submit(client, chatLines(['a']));
   await arrived(1);
   expect(received.map(({ body }) => JSON.parse(body).data.id)).toEqual([second.id]);
+});
+
+test('forgets deliveries under way on reset', async () => {
+  const { client, control, received, arrived } = await startWithWebhook([500, 200]);
+  await submit(client, chatLines(['a']));
+  await arrived(1);
+  await control.reset();
+  await control.advance(3_600_000);
+  const second = await submit(client, chatLines(['a']));
+  await arrived(2);
+  expect(received.slice(1).map(({ body }) => JSON.parse(body).data.id)).toEqual([second.id]);
 });

@@ -16,7 +16,10 @@ test('a job of several shards goes from submitted to completed and its money add
   const { db } = engine.database;
   const tenant = await insertTenant(db);
   const job = await insertJob(db, tenant, { items: 25, maxItemsPerShard: 10 });
-  await engine.client.workflow.execute('batchJob', { ...batchJobStart({ ...job, customerId: null, model: job.requestedModel }, { recover: false }), workflowIdConflictPolicy: 'USE_EXISTING' });
+  await engine.client.workflow.execute('batchJob', {
+    ...batchJobStart({ ...job, customerId: null, model: job.requestedModel }, { recover: false }),
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  });
   const ended = await getJobRow(db.pool, job.jobId);
   expect(ended.state).toBe('completed');
   expect((await verifyLedger(db, { jobId: job.jobId })).differences).toEqual([]);

@@ -9,7 +9,10 @@ afterAll(() => gateway.stop());
 
 test('a job goes from draft to settled over HTTP, each result once and the money adding up', async () => {
   const { caller } = await gateway.newTenant();
-  const jobId = await caller.submitPrompts(Array.from({ length: 25 }, (_, index) => `question ${index}`), { execution: { max_items_per_shard: 10 } });
+  const jobId = await caller.submitPrompts(
+    Array.from({ length: 25 }, (_, index) => `question ${index}`),
+    { execution: { max_items_per_shard: 10 } },
+  );
   const job = await caller.ended(jobId);
   expect(job.status).toBe('completed');
   expect(job.counts).toMatchObject({ total: 25, submitted: 25, completed: 25, failed: 0 });

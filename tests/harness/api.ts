@@ -75,7 +75,7 @@ export class ApiCaller {
         ...headers,
       },
       ...(json !== undefined && { body: JSON.stringify(json) }),
-      ...(body !== undefined && { body: body as BodyInit }),
+      ...(body !== undefined && { body: body as string }),
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;

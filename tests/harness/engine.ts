@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { EngineSettings } from '../../activities/dependencies.ts';
@@ -8,9 +7,8 @@ import { type Control, createControl } from '../../simulators/control-client.ts'
 import { startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
-import { registerSearchAttributes } from '../../worker/temporal-setup.ts';
 import { testDependencies } from './activities.ts';
-import { eventually } from './eventually.ts';
+import { createNamespace } from './namespace.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 /** Everything but HTTP: a database, the simulators, and workers on the shared Temporal server, all in this process. */
@@ -20,8 +18,11 @@ export interface TestEngine {
   readonly client: Client;
   readonly namespace: string;
   readonly openaiUrl: string;
-  /** Ends the workers at once, as a crash would, and starts new ones. */
+  /** Tells the workers to stop, waits for what they are at, and starts new ones. */
   restartWorkers(): Promise<void>;
+  /** Until `startWorkers` nobody works. */
+  stopWorkers(): Promise<void>;
+  startWorkers(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,7 +57,7 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
   const base = testDependencies(database.db, { providers, workflows: createJobWorkflowControl(client) });
   const dependencies = { ...base, settings: { ...base.settings, ...options.settings } };
 
-  let running: { workers: Worker[]; done: Promise<unknown> };
+  let running: { workers: Worker[]; done: Promise<unknown> } | null = null;
   const start = async (): Promise<void> => {
     const bundle = { codePath: inject('workflowBundle') };
     const workers = await createWorkers({
@@ -70,8 +71,9 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     running = { workers, done: Promise.all(workers.map((worker) => worker.run())) };
   };
   const stopWorkers = async (): Promise<void> => {
-    for (const worker of running.workers) worker.shutdown();
-    await running.done;
+    for (const worker of running?.workers ?? []) worker.shutdown();
+    await running?.done;
+    running = null;
   };
   await start();
   return {
@@ -84,6 +86,8 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
       await stopWorkers();
       await start();
     },
+    stopWorkers,
+    startWorkers: start,
     stop: async () => {
       await stopWorkers();
       await connection.close();
@@ -92,29 +96,3 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     },
   };
 }
-
-async function createNamespace(address: string): Promise<string> {
-  const connection = await Connection.connect({ address });
-  try {
-    const namespace = `test-${randomUUID()}`;
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as Long },
-    });
-    await eventually(() =>
-      registerSearchAttributes(connection, namespace).then(
-        () => true,
-        () => false,
-      ),
-    );
-    return namespace;
-  } finally {
-    await connection.close();
-  }
-}
-
-type Long = NonNullable<
-  NonNullable<
-    Parameters<Connection['workflowService']['registerNamespace']>[0]['workflowExecutionRetentionPeriod']
-  >['seconds']
->;

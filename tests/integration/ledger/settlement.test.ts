@@ -72,10 +72,10 @@ async function attemptNoOf(job: JobRow): Promise<string> {
   return rows[0].attempt_no;
 }
 
-async function settleAll(job: JobRow): Promise<number> {
+async function settleAll(job: JobRow, stagedLines: number): Promise<number> {
   const shard = await getShard(database.db.pool, job.key, 1);
   const range = { job, shard, attempt: 1, firstItemNo: shard.firstItemNo, lastItemNo: shard.lastItemNo };
-  return settleStaged(database.db, range, await attemptNoOf(job));
+  return settleStaged(database.db, range, await attemptNoOf(job), stagedLines);
 }
 
 async function budgetOf(tenant: TestTenant): Promise<{ held: bigint; settled: bigint }> {
@@ -104,7 +104,7 @@ describe('settlement', () => {
         for (let replay = 0; replay < replays; replay += 1) {
           await clearStage(database.db, attemptNo);
           await stageLines(database.db, attemptNo, rows);
-          const results = await Promise.all([settleAll(job), settleAll(job)]);
+          const results = await Promise.all([settleAll(job, rows.length), settleAll(job, rows.length)]);
           settled += results.reduce((sum, count) => sum + count, 0);
         }
         expect(settled).toBe(new Set(given.map(({ itemNo }) => itemNo)).size);
@@ -124,6 +124,21 @@ describe('settlement', () => {
       }),
       { numRuns: 15 },
     );
+  });
+
+  test('settles nothing of a stage that was emptied or added to meanwhile', async () => {
+    const tenant = await insertTenant(database.db);
+    const job = await admitted(tenant, 3);
+    const attemptNo = await attemptNoOf(job);
+    const rows = [1, 2].map((itemNo) => staged(itemNo, itemNo, { input: 10, output: 10 }));
+    await stageLines(database.db, attemptNo, rows);
+    await expect(settleAll(job, 3)).rejects.toThrow('read again');
+    await expect(settleAll(job, 1)).rejects.toThrow('read again');
+    await clearStage(database.db, attemptNo);
+    await expect(settleAll(job, 2)).rejects.toThrow('read again');
+    expect((await verifyLedger(database.db, { jobId: job.jobId })).items).toBe(0);
+    await stageLines(database.db, attemptNo, rows);
+    expect(await settleAll(job, 2)).toBe(2);
   });
 
   test('B-06: a job that no longer fits is refused at once, and what is committed shows in the budget', async () => {
@@ -146,7 +161,7 @@ describe('settlement', () => {
     const job = await admitted(tenant, 1, { outputTokens: 1 });
     const attemptNo = await attemptNoOf(job);
     await stageLines(database.db, attemptNo, [staged(1, 1, { input: 1_000, output: 50_000 })]);
-    await settleAll(job);
+    await settleAll(job, 1);
     const activities = createDatabaseActivities(testDependencies(database.db));
     await runActivity(activities.closeShard, { jobId: job.jobId, shard: 1, reason: 'batch_completed' as const });
     await runActivity(activities.reconcileJob, { jobId: job.jobId });
@@ -172,7 +187,7 @@ describe('settlement', () => {
     const tenant = await insertTenant(database.db);
     const job = await admitted(tenant, 2);
     await stageLines(database.db, await attemptNoOf(job), [staged(1, 1, { input: 10, output: 10 })]);
-    await settleAll(job);
+    await settleAll(job, 1);
     await database.db.pool.query(
       'UPDATE batch_items SET settled_amount = settled_amount + 1 WHERE job_id = $1 AND item_no = 1',
       [job.key.uuid],

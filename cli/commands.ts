@@ -1,0 +1,37 @@
+import type { Command } from './command.ts';
+import { budgetsCommand } from './commands/budgets.ts';
+import { cancelCommand } from './commands/cancel.ts';
+import { demoCommand } from './commands/demo.ts';
+import { itemsCommand } from './commands/items.ts';
+import { jobsCommand } from './commands/jobs.ts';
+import { ledgerCommand } from './commands/ledger.ts';
+import { modelsCommand } from './commands/models.ts';
+import { pollNowCommand } from './commands/poll-now.ts';
+import { quoteCommand } from './commands/quote.ts';
+import { resultsCommand } from './commands/results.ts';
+import { runCommand } from './commands/run.ts';
+import { statusCommand } from './commands/status.ts';
+import { submitCommand } from './commands/submit.ts';
+import { upCommand } from './commands/up.ts';
+import { usageCommand } from './commands/usage.ts';
+import { validateCommand } from './commands/validate.ts';
+
+/** Every command, in the order of the help text. */
+export const COMMANDS: readonly Command[] = [
+  upCommand,
+  demoCommand,
+  runCommand,
+  jobsCommand,
+  statusCommand,
+  resultsCommand,
+  itemsCommand,
+  cancelCommand,
+  validateCommand,
+  submitCommand,
+  quoteCommand,
+  usageCommand,
+  ledgerCommand,
+  budgetsCommand,
+  modelsCommand,
+  pollNowCommand,
+];

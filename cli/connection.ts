@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { projectDirectory } from '../local/processes.ts';
+import { findRunningStack, type RunningStack } from '../local/ready-file.ts';
+import { Client } from './client.ts';
+import type { Context } from './command.ts';
+import { usageError } from './errors.ts';
+import { type OperatorCalls, operatorCalls, type TenantCalls, tenantCalls } from './gateway.ts';
+import { VERSION } from './version.ts';
+
+export const DATA_DIRECTORY = '.batchgate';
+
+interface ConnectionValues {
+  readonly url?: string;
+  readonly key?: string;
+  readonly data?: string;
+  readonly 'operator-key'?: string;
+}
+
+export function connectTenant(values: ConnectionValues, context: Context): TenantCalls {
+  return tenantCalls(connect(values, context, TENANT));
+}
+
+export function connectOperator(values: ConnectionValues, context: Context): OperatorCalls {
+  return operatorCalls(connect(values, context, OPERATOR));
+}
+
+interface KeySource {
+  readonly whose: string;
+  readonly option: 'key' | 'operator-key';
+  readonly variable: string;
+  readonly ofStack: 'tenant_key' | 'operator_key';
+}
+
+const TENANT: KeySource = { whose: 'a tenant', option: 'key', variable: 'BATCHGATE_KEY', ofStack: 'tenant_key' };
+const OPERATOR: KeySource = {
+  whose: 'an operator',
+  option: 'operator-key',
+  variable: 'BATCHGATE_OPERATOR_KEY',
+  ofStack: 'operator_key',
+};
+
+/** What is said, else what the environment says, else the local stack that runs. A stack's key goes to that stack alone. */
+function connect(values: ConnectionValues, context: Context, source: KeySource): Client {
+  const { environment, program } = context;
+  const given = values.url ?? (environment['BATCHGATE_URL'] || undefined);
+  const stack = findStack(values.data);
+  const url = given ?? stack?.api_url;
+  if (url === undefined) {
+    throw usageError(
+      `No gateway is named and no local stack runs: start one with "${program} up", or give --url or BATCHGATE_URL.`,
+      '--url',
+    );
+  }
+  const isStack = stack !== undefined && sameOrigin(url, stack.api_url);
+  const key =
+    values[source.option] ??
+    (environment[source.variable] || undefined) ??
+    (isStack ? stack[source.ofStack] : undefined);
+  if (key === undefined) {
+    throw usageError(
+      `The key of ${source.whose} is needed: give --${source.option} or ${source.variable}.`,
+      `--${source.option}`,
+    );
+  }
+  return new Client({
+    url,
+    key,
+    unreachableFix: isStack ? `Start the local stack with "${program} up".` : 'Is it running, and is --url right?',
+    fetch: context.fetch,
+    sleep: context.sleep,
+    userAgent: `batchgate-cli/${VERSION}`,
+  });
+}
+
+/** The stack of the folder that is named, else of this folder, else of the project's own. */
+function findStack(named: string | undefined): RunningStack | undefined {
+  const folders = named === undefined ? [DATA_DIRECTORY, join(projectDirectory, DATA_DIRECTORY)] : [named];
+  for (const folder of folders) {
+    const stack = findRunningStack(folder);
+    if (stack !== undefined) return stack;
+  }
+  return undefined;
+}
+
+function sameOrigin(left: string, right: string): boolean {
+  return URL.parse(left)?.origin === URL.parse(right)?.origin;
+}

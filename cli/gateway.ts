@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { BudgetList } from '../contracts/budget.ts';
+import type { CreateJob } from '../contracts/create-job.ts';
+import { ItemsAccepted } from '../contracts/item.ts';
+import { BatchJob, BatchJobList } from '../contracts/job.ts';
+import { LedgerPage } from '../contracts/ledger-entry.ts';
+import { ModelList } from '../contracts/model.ts';
+import { LedgerVerification, OperatorJob, PollNowAccepted } from '../contracts/operator-job.ts';
+import { JobQuote } from '../contracts/quote.ts';
+import { ItemDetail, ResultPage } from '../contracts/result-row.ts';
+import { JobUsageExport, UsageReport } from '../contracts/usage-record.ts';
+import { Validation } from '../contracts/validation.ts';
+import type { Client, Query } from './client.ts';
+
+const JOBS = '/v1/batch-jobs';
+const VERIFY_TIMEOUT_MS = 30 * 60_000;
+const SUBMIT_WAIT_SECONDS = 20;
+
+/** The calls of a tenant's key, by the names of their operations. */
+export function tenantCalls(client: Client) {
+  return {
+    createJob: (job: CreateJob) => client.send('POST', JOBS, BatchJob, { json: job, idempotencyKey: randomUUID() }),
+    uploadManifest: (jobId: string, lines: AsyncIterable<Uint8Array>) =>
+      client.send('PUT', `${jobPath(jobId)}/manifest`, ItemsAccepted, { lines }),
+    validate: (jobId: string) => client.send('POST', `${jobPath(jobId)}/validate`, Validation),
+    submit: (jobId: string) =>
+      client.send('POST', `${jobPath(jobId)}/submit`, BatchJob, {
+        json: {},
+        idempotencyKey: randomUUID(),
+        headers: { Prefer: `wait=${SUBMIT_WAIT_SECONDS}` },
+      }),
+    getStatus: (jobId: string) => client.get(jobPath(jobId), BatchJob),
+    listJobs: (query: Query) => client.get(JOBS, BatchJobList, query),
+    listResults: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/results`, ResultPage, query),
+    getItem: (jobId: string, customId: string) =>
+      client.get(`${jobPath(jobId)}/items`, ItemDetail, { custom_id: customId }),
+    cancel: (jobId: string, reason: string | undefined) =>
+      client.send('POST', `${jobPath(jobId)}/cancel`, BatchJob, {
+        json: reason === undefined ? {} : { reason },
+        idempotencyKey: randomUUID(),
+      }),
+    deleteJob: (jobId: string) => client.delete(jobPath(jobId)),
+    quote: (jobId: string) => client.get(`${jobPath(jobId)}/quote`, JobQuote),
+    listLedger: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/ledger`, LedgerPage, query),
+    exportUsage: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/usage`, JobUsageExport, query),
+    streamUsage: (jobId: string, query: Query) => client.stream(`${jobPath(jobId)}/usage`, '*/*', query),
+    reportUsage: (query: Query) => client.get('/v1/usage', UsageReport, query),
+    listBudgets: () => client.get('/v1/budgets', BudgetList),
+    listModels: () => client.get('/v1/models', ModelList),
+  };
+}
+
+export type TenantCalls = ReturnType<typeof tenantCalls>;
+
+/** The calls of an operator's key. */
+export function operatorCalls(client: Client) {
+  return {
+    getJob: (jobId: string) => client.get(`${operatorPath(jobId)}`, OperatorJob),
+    pollNow: (jobId: string) => client.send('POST', `${operatorPath(jobId)}/poll-now`, PollNowAccepted),
+    verifyLedger: (jobId: string | undefined) =>
+      client.get('/v1/operator/ledger/verify', LedgerVerification, { job_id: jobId }, VERIFY_TIMEOUT_MS),
+  };
+}
+
+export type OperatorCalls = ReturnType<typeof operatorCalls>;
+
+function jobPath(jobId: string): string {
+  return `${JOBS}/${pathSegment(jobId)}`;
+}
+
+function operatorPath(jobId: string): string {
+  return `/v1/operator/jobs/${pathSegment(jobId)}`;
+}
+
+/** A URL resolves dots alone, encoded or not, so that they would name another path. */
+function pathSegment(id: string): string {
+  return /^\.+$/.test(id) ? `${encodeURIComponent(id)}%20` : encodeURIComponent(id);
+}

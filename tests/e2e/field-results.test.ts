@@ -1,0 +1,229 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../harness/eventually.ts';
+import { startGateway, type TestGateway } from '../harness/gateway.ts';
+import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
+import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterEach(() => gateway.simulator.clearFaults());
+afterAll(() => gateway.stop());
+
+interface OperatorAnswer {
+  unmatched: { count: number; lines: { reason: string; raw_base64: string }[] };
+}
+
+async function countEvents(jobId: string, type: string): Promise<number> {
+  const { rows } = await gateway.database.db.pool.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM events WHERE type = $1 AND data ->> 'job_id' = $2`,
+    [type, jobId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('R-01: a batch of which every request failed ends failed, free of charge, with one event', async () => {
+  const { caller } = await gateway.newTenant();
+  const jobId = await caller.submitPrompts(prompts(6, '[[sim:error=server_error]]'));
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(await batchesOf(gateway, jobId)).toMatchObject([{ status: 'completed', output_file_id: null }]);
+  expect(job).toMatchObject({
+    status: 'failed',
+    error: { code: 'all_items_failed' },
+    counts: { failed: 6 },
+    failures: { provider_error: 6 },
+  });
+  for (const row of rows) {
+    expect(row).toMatchObject({ result: null, cost: '0.00', error: { code: 'provider_server_error' } });
+    expect(row.error?.message).not.toBe('');
+  }
+  expect(await caller.budget()).toMatchObject({ held: '0.00', settled: '0.00' });
+  expect(await countEvents(jobId, 'batch_job.failed')).toBe(1);
+});
+
+test.each([
+  { lost: 'output', action: { no_output_file: true as const }, completed: 0, missing: 4, failed: 2 },
+  { lost: 'error', action: { no_error_file: true as const }, completed: 4, missing: 2, failed: 0 },
+  {
+    lost: 'neither file there',
+    action: { no_output_file: true as const, no_error_file: true as const },
+    completed: 0,
+    missing: 6,
+    failed: 0,
+  },
+])('R-01: a completed batch without its $lost file ends, what was in it missing', async (scene) => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('batch:results', scene.action));
+  const jobId = await caller.submitPrompts([...prompts(4), ...prompts(2, '[[sim:error=server_error]]')]);
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(job.counts).toMatchObject({ completed: scene.completed, failed: scene.missing + scene.failed });
+  expect(job.failures['missing_result']).toBe(scene.missing);
+  const missing = rows.filter((row) => row.error?.code === 'missing_result');
+  expect(missing.every((row) => row.cost === '0.00')).toBe(true);
+});
+
+test.each([
+  { place: 'as the provider does it', action: {} },
+  { place: 'with a failure in the output file', action: { move_lines: { containing: ['"error":'], to: 'output' } } },
+  { place: 'with all lines in the error file', action: { move_lines: { file: 'output', to: 'error' } } },
+] as const)('R-02: both files are read, $place', async ({ action }) => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('batch:results', action as Parameters<typeof openai>[1]));
+  const failing = ['[[sim:error=rate_limit]]', '[[sim:error=context_length]]', '[[sim:invalid]]'];
+  const jobId = await caller.submitPrompts([...prompts(7), ...failing]);
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 7, failed: 3 } });
+  expect(job.failures).toEqual({ rate_limited: 1, validation: 2 });
+  expect(rows.slice(7).map((row) => row.error?.code)).toEqual(['rate_limited', 'context_too_long', 'invalid_request']);
+  expect(rows.every((row) => row.error === null || row.error.message !== '')).toBe(true);
+});
+
+const DAMAGE = {
+  empty_body_lines: { index: [0] },
+  invalid_utf8_lines: { index: [1] },
+  half_last_line: 'output',
+} as const;
+
+test('R-04: lines that cannot be read fail alone, and the other seven are kept and charged', async () => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('files.content', DAMAGE as Parameters<typeof openai>[1], { times: 'always' }));
+  const jobId = await caller.submitPrompts(prompts(10, '[[sim:usage=1000,100]]'));
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 7, failed: 3 } });
+  expect(job.cost.settled).toBe('0.000735');
+  expect(job.failures).toEqual({ unparseable_result: 3 });
+  expect(withStatus(rows, 'failed').map((row) => row.error?.code)).toEqual(Array(3).fill('malformed_result'));
+  // What came with a readable usage is billed by the provider; the two unreadable lines said none.
+  expect(withStatus(rows, 'failed').map((row) => row.cost)).toEqual(['0.00', '0.00', '0.00']);
+});
+
+test('R-04: damage done by one download alone is mended by the next', async () => {
+  const { caller } = await gateway.newTenant();
+  const action = {
+    invalid_utf8_lines: { index: [1] },
+    garble_lines: { index: [4] },
+    half_last_line: 'output',
+  } as const;
+  await gateway.simulator.faults(openai('files.content', action as unknown as Parameters<typeof openai>[1]));
+  const jobId = await caller.submitPrompts(prompts(10));
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed', counts: { completed: 10 }, unmatched_lines: 0, warnings: [] });
+});
+
+test.each([
+  { how: 'cut off', action: { cut: { after_bytes: 1_000 } } },
+  { how: 'ended as if it were whole', action: { truncate: { after_bytes: 1_000 } } },
+  { how: 'answered with an error in its place', action: { error_object_200: true as const } },
+  { how: 'answered with a page of a proxy', action: { status: 502, body: '<html>bad gateway</html>' } },
+])('R-04: a download that is $how is read again', async ({ action }) => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('files.content', action));
+  const jobId = await caller.submitPrompts(prompts(10));
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed', counts: { completed: 10 }, unmatched_lines: 0 });
+});
+
+test('R-04: an item keeps its good line, whatever unreadable copies stand around it', async () => {
+  const { caller } = await gateway.newTenant();
+  const jobId = await submitHalfDone(gateway, caller, { total: 3, finished: 0 });
+  const [token] = await attemptTokens(gateway, jobId);
+  const half = `{"id": "batch_req_1", "custom_id": "${token}-1", "response": {"status_code": 200, "bo`;
+  await gateway.simulator.faults(
+    openai('batch:results', {
+      move_lines: { index: [0], to: 'error' },
+      append_raw_lines: { file: 'output', lines: [half, half] },
+    }),
+  );
+  const batch = await batchOf(gateway, jobId);
+  await gateway.simulator.batch(batch.id, { stuck: null });
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed', counts: { completed: 3 } });
+});
+
+test('R-06: an error line that says nothing fails its item as such, and no other', async () => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('batch:results', { zero_status_lines: { index: [2], to: 'error' } }));
+  const jobId = await caller.submitPrompts(prompts(6));
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 5, failed: 1 } });
+  expect(rows[2]).toMatchObject({
+    status: 'failed',
+    cost: '0.00',
+    error: { class: 'provider_error', code: 'no_provider_detail' },
+  });
+});
+
+test('R-10: lines that name no item are kept apart, counted and never charged', async () => {
+  const { caller } = await gateway.newTenant();
+  const jobId = await submitHalfDone(gateway, caller, { total: 4, finished: 0 });
+  const [token = ''] = await attemptTokens(gateway, jobId);
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000, total_tokens: 2_000_000 };
+  const message = { role: 'assistant', content: 'not yours' };
+  const body = { object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage };
+  const line = (customId?: unknown) =>
+    JSON.stringify({ id: 'x', custom_id: customId, response: { status_code: 200, body }, error: null });
+  const lines = [
+    line(),
+    line(null),
+    line(7),
+    line(''),
+    line('row_1'),
+    line(`${token}-5`),
+    line(`${token}-0`),
+    line(`${token}-01`),
+    line(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}-1`),
+    line(token.toUpperCase()),
+    '[1,2]',
+    'null',
+    'what is this',
+  ];
+  await gateway.simulator.faults(openai('batch:results', { append_raw_lines: lines }));
+  const batch = await batchOf(gateway, jobId);
+  await gateway.simulator.batch(batch.id, { stuck: null });
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed', counts: { completed: 4 }, unmatched_lines: lines.length });
+  expect(Number(job.cost.settled)).toBeLessThan(0.01);
+  expect(job.warnings?.map(({ code }) => code)).toContain('unmatched_lines');
+  const seen = await gateway.operator.call<OperatorAnswer>('GET', `/v1/operator/jobs/${jobId}`);
+  expect(seen.unmatched.count).toBe(lines.length);
+  const raw = seen.unmatched.lines.map(({ raw_base64 }) => Buffer.from(raw_base64, 'base64').toString());
+  expect(raw).toEqual(lines);
+});
+
+test.each([64, 7, 1])('R-12: CRLF line ends in chunks of %i bytes give the same items', async (bytes) => {
+  const { simulator } = gateway;
+  const { caller } = await gateway.newTenant();
+  await simulator.clearJournal();
+  await simulator.faults(
+    openai('batch:results', { crlf: true }),
+    openai('files.content', { chunk_bytes: bytes }, { times: 'always' }),
+  );
+  const jobId = await caller.submitPrompts([
+    'äöü 🙂',
+    '[[sim:text=🙂 \u2028 \u2029 \u0085 ü]]',
+    '[[sim:error=server_error]]',
+  ]);
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ counts: { completed: 2, failed: 1 }, unmatched_lines: 0 });
+  expect(JSON.stringify(rows[1]?.result)).toContain('🙂 \u2028 \u2029 \u0085 ü');
+  const downloads = await simulator.journal({ route: 'files.content' });
+  expect(downloads).toHaveLength(2);
+});
+
+test('R-12: no download is left open after failures in the middle of it', async () => {
+  const { simulator } = gateway;
+  const { caller } = await gateway.newTenant();
+  await simulator.clearJournal();
+  await simulator.faults(
+    openai('files.content', { cut: { after_bytes: 700 } }),
+    openai('files.content', { error_object_200: true }),
+    openai('files.content', { garble_lines: 3, half_last_line: true, crlf: true, chunk_bytes: 1 }),
+  );
+  const jobId = await caller.submitPrompts(prompts(5));
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job.status).toBe('completed');
+  await eventually(async () =>
+    (await simulator.journal({ route: 'files.content' })).every((entry) => entry.ended_at !== null),
+  );
+});

@@ -1,0 +1,87 @@
+import { Context } from '@temporalio/activity';
+import type {
+  JobActivities,
+  MaintenanceActivities,
+  ProviderActivities,
+  ShardActivities,
+} from '../../activities/interfaces.ts';
+import { FakeJob, type JobScript } from './fake-job.ts';
+
+const BEAT_EVERY_MS = 20;
+
+/** The jobs that the fake activities know. */
+export class FakeJobs {
+  readonly #jobs = new Map<string, FakeJob>();
+
+  add(jobId: string, script: JobScript = {}): FakeJob {
+    const job = new FakeJob(jobId, script);
+    this.#jobs.set(jobId, job);
+    return job;
+  }
+
+  get(jobId: string): FakeJob {
+    const job = this.#jobs.get(jobId);
+    if (job === undefined) throw new Error(`no such job: ${jobId}`);
+    return job;
+  }
+
+  releaseAll(): void {
+    for (const job of this.#jobs.values()) job.releaseAll();
+  }
+}
+
+/**
+ * Every activity, over rows in memory. Each call is noted, waits for its gate where a test holds one, and then does in
+ * one step what the real activity does in its transactions.
+ */
+export function createFakeActivities(jobs: FakeJobs): {
+  database: JobActivities & ShardActivities;
+  provider: ProviderActivities;
+  maintenance: MaintenanceActivities;
+} {
+  function does<Input extends { jobId: string }, Result>(name: string, step: (job: FakeJob, input: Input) => Result) {
+    return async (input: Input): Promise<Result> => {
+      const job = jobs.get(input.jobId);
+      job.calls.push({ name, input: { ...input } });
+      await passGate(job.gate(name));
+      return step(job, input);
+    };
+  }
+  return {
+    database: {
+      admitJob: does('admitJob', (job, { submissionNo }) => job.admit(submissionNo)),
+      planShards: does('planShards', (job) => ({ shards: job.shards.length })),
+      readShards: does('readShards', (job) => job.view()),
+      recordCancel: does('recordCancel', (job, { by, reason }) => {
+        job.cancel ??= { by, reason };
+      }),
+      reconcileJob: does('reconcileJob', (job) => job.reconcile()),
+      nextStep: does('nextStep', (job, { shard }) => job.shard(shard).nextStep()),
+      closeShard: does('closeShard', (job, { shard, reason }) => job.shard(shard).close(reason)),
+    },
+    provider: {
+      submitAttempt: does('submitAttempt', (job, ref) => job.shard(ref.shard).submit(ref)),
+      resolveAttempt: does('resolveAttempt', (job, { shard }) => job.shard(shard).resolve()),
+      pollAttempt: does('pollAttempt', (job, { shard }) => job.shard(shard).poll()),
+      cancelAttempt: does('cancelAttempt', (job, { shard }) => job.shard(shard).cancel()),
+      ingestAttempt: does('ingestAttempt', (job, { shard }) => job.shard(shard).ingest()),
+    },
+    maintenance: {
+      recoverJobs: async () => ({ started: 2, signalled: 1 }),
+      verifyLedgers: async () => ({ checked: 5, differences: 0 }),
+      tidyTables: async () => ({ removed: 3 }),
+    },
+  };
+}
+
+/** Beats while it waits, so that a cancellation of the activity is heard, and throws it. */
+async function passGate(opened: Promise<void> | undefined): Promise<void> {
+  if (opened === undefined) return;
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), BEAT_EVERY_MS);
+  try {
+    await Promise.race([opened, context.cancelled]);
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,253 @@
+import type {
+  AdmissionVerdict,
+  AttemptRef,
+  IngestResult,
+  PollResult,
+  ResolveResult,
+  ShardStep,
+  ShardsView,
+  SubmitResult,
+} from '../../activities/interfaces.ts';
+import type { CloseReason } from '../../domain/close-reason.ts';
+import { isShardOpen, type ShardState } from '../../domain/shard-state.ts';
+
+/** What the activities of one job answer. Lists are taken from the front, by each shard for itself. */
+export interface JobScript {
+  readonly shards?: number;
+  /** Shards at work at once. */
+  readonly window?: number;
+  /** By submission, the first being number 1; `accepted` beyond the list. */
+  readonly verdicts?: readonly AdmissionVerdict['verdict'][];
+  /** Accepted beyond the list. */
+  readonly submit?: readonly SubmitResult[];
+  /** Accepted beyond the list. */
+  readonly resolve?: readonly ResolveResult[];
+  /** Ended beyond the list, or open for as long as the job's `batchesOpen` says. */
+  readonly poll?: readonly Partial<PollResult>[];
+  /** Closed beyond the list. */
+  readonly ingest?: readonly IngestResult[];
+  /** Whether the provider takes a cancel; true beyond the list. A batch whose cancel was taken ends. */
+  readonly cancel?: readonly boolean[];
+  /** Between polls of an open batch, in milliseconds. */
+  readonly pollDelayMs?: number;
+}
+
+export interface Call {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** The rows of one job, in memory, and everything that was asked of them. */
+export class FakeJob {
+  readonly jobId: string;
+  readonly script: JobScript;
+  readonly calls: Call[] = [];
+  readonly shards: FakeShard[];
+  /** Keeps batches running at the provider after the scripted polls. */
+  batchesOpen = false;
+  cancel: { by: string; reason: string | null } | null = null;
+  ended: string | null = null;
+  readonly #gates = new Map<string, { readonly opened: Promise<void>; readonly open: () => void }>();
+  readonly #stored = new Map<number, AdmissionVerdict['verdict']>();
+
+  constructor(jobId: string, script: JobScript) {
+    this.jobId = jobId;
+    this.script = script;
+    this.shards = Array.from({ length: script.shards ?? 1 }, (_, index) => new FakeShard(this, index + 1, script));
+  }
+
+  /** The inputs an activity was called with so far. */
+  called(name: string): readonly Call['input'][] {
+    return this.calls.filter((call) => call.name === name).map((call) => call.input);
+  }
+
+  /** Every call of the activity from now on waits, before it does anything, until released. */
+  hold(name: string): { release: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gates.set(name, { opened: promise, open: resolve });
+    return {
+      release: () => {
+        this.#gates.delete(name);
+        resolve();
+      },
+    };
+  }
+
+  /** Undefined where nothing holds the activity. */
+  gate(name: string): Promise<void> | undefined {
+    return this.#gates.get(name)?.opened;
+  }
+
+  releaseAll(): void {
+    for (const gate of this.#gates.values()) gate.open();
+    this.#gates.clear();
+  }
+
+  shard(shard: number): FakeShard {
+    const found = this.shards[shard - 1];
+    if (found === undefined) throw new Error(`${this.jobId} has no shard ${shard}`);
+    return found;
+  }
+
+  admit(submissionNo: number): AdmissionVerdict {
+    const stored = this.#stored.get(submissionNo);
+    if (stored !== undefined) return { verdict: stored };
+    if (this.cancel !== null) return { verdict: 'cancelled' };
+    const verdict = this.script.verdicts?.[submissionNo - 1] ?? 'accepted';
+    if (verdict === 'accepted' || verdict === 'refused') this.#stored.set(submissionNo, verdict);
+    return { verdict };
+  }
+
+  view(): ShardsView {
+    const open = this.shards.filter(({ state }) => isShardOpen(state));
+    const working = open.filter(({ state }) => state !== 'planned');
+    const room = Math.max(0, (this.script.window ?? 8) - working.length);
+    const planned = open.filter(({ state }) => state === 'planned').slice(0, room);
+    return {
+      total: this.shards.length,
+      settled: this.shards.length - open.length,
+      open: open.slice(0, 50).map(({ shard, state }) => ({ shard, state })),
+      toStart: [...working, ...planned].map(({ shard }) => ({
+        shard,
+        provider: 'openai',
+        providerModel: 'gpt-4.1-mini',
+        items: 10,
+      })),
+      cancelRequested: this.cancel !== null,
+      status: this.cancel !== null ? 'cancel_requested' : open.length === 0 ? 'finalizing' : 'running',
+    };
+  }
+
+  /** Two shards with nothing scripted, in the place of one. */
+  addHalves(): void {
+    for (const _half of [1, 2]) this.shards.push(new FakeShard(this, this.shards.length + 1, {}));
+  }
+
+  reconcile(): { state: string; itemsWithoutOutcome: number } {
+    if (this.shards.some(({ state }) => isShardOpen(state))) throw new Error('a shard is not settled');
+    this.ended ??= this.cancel === null ? 'completed' : 'cancelled';
+    return { state: this.ended, itemsWithoutOutcome: 0 };
+  }
+}
+
+/** The rows of one shard: its state and its last attempt. */
+export class FakeShard {
+  readonly #job: FakeJob;
+  readonly #script: JobScript;
+  readonly shard: number;
+  state: ShardState = 'planned';
+  attempt = 0;
+  closed: CloseReason | null = null;
+  #create: 'none' | 'unanswered' | 'accepted' | 'closed' = 'closed';
+  #lookAt = 0;
+  #nativeStatus: string | null = null;
+  #cancelTaken = false;
+  readonly #taken = new Map<string, number>();
+
+  constructor(job: FakeJob, shard: number, script: JobScript) {
+    this.#job = job;
+    this.#script = script;
+    this.shard = shard;
+  }
+
+  nextStep(): ShardStep {
+    if (!isShardOpen(this.state)) return { kind: 'settled' };
+    const cancelled = this.#job.cancel !== null;
+    if (cancelled && (this.#create === 'closed' || this.#create === 'none'))
+      return { kind: 'close', reason: 'cancelled' };
+    if (this.#create === 'closed') {
+      this.attempt += 1;
+      this.#create = 'none';
+    }
+    const step = { attempt: this.attempt, items: 10, provider: 'openai' } as const;
+    if (this.#create === 'none') return { kind: 'submit', ...step };
+    if (this.#create === 'accepted') return { kind: 'poll', ...step, nativeStatus: this.#nativeStatus };
+    return { kind: 'resolve', ...step, lookAfterMs: Math.max(0, this.#lookAt - Date.now()) };
+  }
+
+  submit({ attempt }: AttemptRef): SubmitResult {
+    if (attempt !== this.attempt) throw new Error(`attempt ${attempt} is not the last`);
+    if (this.#job.cancel !== null && this.#create === 'none') {
+      this.#create = 'closed';
+      return { kind: 'close', reason: 'cancelled' };
+    }
+    const result = this.#next('submit') ?? { kind: 'accepted' };
+    if (result.kind === 'accepted') this.accept();
+    if (result.kind === 'unknown') {
+      this.state = 'creating';
+      this.#create = 'unanswered';
+      this.#lookAt = Date.now() + result.lookAfterMs;
+    }
+    if (result.kind === 'wait') this.state = 'waiting';
+    if (result.kind === 'split') {
+      this.state = 'superseded';
+      this.#job.addHalves();
+    }
+    if (result.kind === 'close' || (result.kind === 'wait' && result.giveUp !== null)) this.#create = 'closed';
+    return result;
+  }
+
+  /** The provider has the batch. */
+  accept(): void {
+    this.state = 'submitted';
+    this.#create = 'accepted';
+  }
+
+  resolve(): ResolveResult {
+    const result = this.#next('resolve') ?? { kind: 'accepted' };
+    if (result.kind === 'accepted') this.accept();
+    if (result.kind === 'not_found') this.#create = 'closed';
+    if (result.kind === 'indeterminate') this.state = 'indeterminate';
+    return result;
+  }
+
+  poll(): PollResult {
+    const scripted = this.#next('poll');
+    const isOpen = scripted === undefined && this.#job.batchesOpen && !this.#cancelTaken;
+    const end = this.#cancelTaken ? 'cancelled' : 'completed';
+    const word = isOpen ? 'in_progress' : end;
+    const result: PollResult = {
+      kind: isOpen || scripted !== undefined ? 'open' : 'ended',
+      nativeStatus: scripted === undefined ? word : 'in_progress',
+      end: isOpen || scripted !== undefined ? null : end,
+      changed: false,
+      delayMs: this.#script.pollDelayMs ?? 5,
+      cancelRequested: this.#job.cancel !== null,
+      ...scripted,
+    };
+    const changed = scripted?.changed ?? result.nativeStatus !== this.#nativeStatus;
+    this.#nativeStatus = result.nativeStatus;
+    this.state = result.kind === 'open' ? 'running' : 'ingesting';
+    return { ...result, changed };
+  }
+
+  cancel(): { accepted: boolean } {
+    const accepted = this.#next('cancel') ?? true;
+    this.#cancelTaken ||= accepted;
+    return { accepted };
+  }
+
+  ingest(): IngestResult {
+    const reason = this.#cancelTaken ? 'batch_cancelled' : 'batch_completed';
+    const result = this.#next('ingest') ?? { settled: 10, remaining: 0, unmatched: 0, next: 'close', reason };
+    if (result.next === 'resubmit') {
+      this.#create = 'closed';
+      this.state = 'waiting';
+    }
+    return result;
+  }
+
+  close(reason: CloseReason): { closed: number } {
+    this.state = 'settled';
+    this.closed ??= reason;
+    return { closed: 0 };
+  }
+
+  #next<Name extends 'submit' | 'resolve' | 'poll' | 'ingest' | 'cancel'>(
+    name: Name,
+  ): NonNullable<JobScript[Name]>[number] | undefined {
+    const index = this.#taken.get(name) ?? 0;
+    this.#taken.set(name, index + 1);
+    return this.#script[name]?.[index];
+  }
+}
