@@ -14,7 +14,18 @@ const MAY_IMPORT = {
   artifacts: ['domain'],
   activities: ['domain', 'contracts', 'providers', 'db', 'ledger', 'artifacts'],
   workflows: ['domain'],
-  worker: ['domain', 'contracts', 'config', 'telemetry', 'providers', 'db', 'ledger', 'artifacts', 'activities', 'workflows'],
+  worker: [
+    'domain',
+    'contracts',
+    'config',
+    'telemetry',
+    'providers',
+    'db',
+    'ledger',
+    'artifacts',
+    'activities',
+    'workflows',
+  ],
   api: ['domain', 'contracts', 'config', 'telemetry', 'db', 'ledger', 'artifacts'],
   cli: ['contracts', 'local'],
   simulators: [],
@@ -25,7 +36,7 @@ const DOORS = {
   workflows: { types: ['^activities/interfaces\\.ts$'], values: [] },
   api: {
     types: [],
-    values: ['^workflows/(messages|ids|task-queues)\\.ts$', '^providers/webhooks\\.ts$'],
+    values: ['^workflows/(messages|ids|task-queues|start-options)\\.ts$', '^providers/webhooks\\.ts$'],
   },
 };
 

@@ -10,7 +10,7 @@ import {
   insertUnmatchedLines,
   recordIngestWarnings,
 } from '../db/unmatched-lines.ts';
-import { decideAfterIngest, isLastReading } from '../domain/ingest-decision.ts';
+import { decideAfterIngest, isLastReading, type ResultReading } from '../domain/ingest-decision.ts';
 import { findPrice } from '../domain/price-book.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import { settleStaged } from '../ledger/settle.ts';
@@ -33,14 +33,12 @@ const CHUNK_LINES = 10_000;
 /** COPYs under way beside the parser. */
 const COPIES_AT_ONCE = 2;
 
-interface Reading {
+interface Reading extends ResultReading {
   readonly job: JobRow;
   readonly shard: ShardRow;
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
   readonly price: PriceRow;
-  readonly no: number;
-  readonly sinceEndMs: number;
   /** Lines put into the stage, by settlement range. */
   readonly staged: Map<number, number>;
 }

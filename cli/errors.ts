@@ -74,7 +74,7 @@ export function describeError({ facts }: CommandError): string {
 }
 
 /** Errors of our own, whose sentence says it all. */
-const UNSAID = ['usage', 'invalid_input', 'unreachable', 'internal_error'];
+const UNSAID = ['usage', 'invalid_input', 'unreachable', 'interrupted', 'internal_error'];
 
 function describeDetail({ line, index, custom_id, field, message }: ErrorDetailRow): string {
   const place = [

@@ -6,7 +6,7 @@ import type { TenantCalls } from './gateway.ts';
 import type { Interrupts } from './interrupts.ts';
 import { hasEnded, settledItems } from './job-progress.ts';
 import { describeEnd } from './job-summary.ts';
-import { createLiveView, type LiveView } from './live-view.ts';
+import { createLiveView, type LiveView, SILENT_VIEW } from './live-view.ts';
 import type { ResultSink } from './results/result-file.ts';
 import { resultLine } from './results/result-line.ts';
 import { ResultReader } from './results/result-reader.ts';
@@ -27,8 +27,11 @@ export interface Following {
  */
 export async function followJob(following: Following, context: Context): Promise<number> {
   const { interrupts, sink, asJson } = following;
-  interrupts.askFirst();
-  const view = asJson && context.terminal.err.isTTY !== true ? SILENT : createLiveView(context);
+  const view = asJson && context.terminal.err.isTTY !== true ? SILENT_VIEW : createLiveView(context);
+  interrupts.askFirst(() => {
+    const cancel = `${context.program} cancel ${following.jobId}`;
+    view.addNotes(['Ctrl-C again leaves, and the job goes on.', `To stop the job: ${cancel}`]);
+  });
   const job = await watch(following, view, context);
   if (!hasEnded(job)) return notEnded(following, job, context);
   await sink?.finish();
@@ -37,8 +40,6 @@ export async function followJob(following: Following, context: Context): Promise
   (sink?.isStandardOutput ? err : out).write(end);
   return exitCode(job.status === 'completed' ? 'ok' : 'unsuccessful');
 }
-
-const SILENT: LiveView = { show: () => undefined };
 
 async function watch(following: Following, view: LiveView, context: Context): Promise<BatchJob> {
   const { calls, jobId, interrupts, sink } = following;
@@ -52,15 +53,12 @@ async function watch(following: Following, view: LiveView, context: Context): Pr
       if (interrupts.signal.aborted) return;
     }
   };
-  const how = `${context.program} cancel ${jobId}`;
   return await watchJob(
     {
       calls,
       jobId,
       view,
       signal: interrupts.signal,
-      note: () =>
-        interrupts.wasAsked() ? `The job goes on without you. To stop it: ${how}. Ctrl-C again leaves.` : null,
       onLook: writeNew,
       ...(sink !== null && { written: () => written }),
     },

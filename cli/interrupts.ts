@@ -5,26 +5,24 @@ import { exitCode } from './exit-codes.ts';
 export interface Interrupts {
   /** Aborted when it is time to leave. */
   readonly signal: AbortSignal;
-  /** From now on the first Ctrl-C only asks. */
-  askFirst(): void;
-  /** True after a first Ctrl-C that only asked. */
-  wasAsked(): boolean;
+  /** From now on the first Ctrl-C only runs this. */
+  askFirst(onAsk: () => void): void;
   stopListening(): void;
 }
 
 /** A further press while leaving does not wait. SIGTERM and SIGHUP never ask. */
 export function listenForInterrupts(signals: StopSource): Interrupts {
   const leaving = new AbortController();
-  let asksFirst = false;
-  let asked = false;
+  let ask: (() => void) | undefined;
 
   function leave(): void {
     if (leaving.signal.aborted) signals.exit(exitCode('interrupted'));
     leaving.abort();
   }
   function press(): void {
-    if (asksFirst && !asked) asked = true;
-    else leave();
+    if (ask === undefined) leave();
+    else ask();
+    ask = undefined;
   }
 
   signals.on('SIGINT', press);
@@ -32,10 +30,9 @@ export function listenForInterrupts(signals: StopSource): Interrupts {
   signals.on('SIGHUP', leave);
   return {
     signal: leaving.signal,
-    askFirst: () => {
-      asksFirst = true;
+    askFirst: (onAsk) => {
+      ask = onAsk;
     },
-    wasAsked: () => asked,
     stopListening() {
       signals.off('SIGINT', press);
       signals.off('SIGTERM', leave);

@@ -1,10 +1,12 @@
 import type { Context } from './command.ts';
-import { percent, settledItems } from './job-progress.ts';
+import { hasEnded, percent, settledItems } from './job-progress.ts';
 import { describeProgress, type ProgressFrame, renderProgress } from './progress-view.ts';
 
 /** Shows how a job goes on while a person waits. */
 export interface LiveView {
   show(frame: ProgressFrame): void;
+  /** Says something at once, and goes on saying it. */
+  addNotes(notes: readonly string[]): void;
 }
 
 const DEFAULT_COLUMNS = 80;
@@ -13,39 +15,56 @@ const QUIET_MS = 30_000;
 
 /** On a terminal a few lines that are drawn over; elsewhere a line for each change worth a line in a log. */
 export function createLiveView({ terminal: { err, paintErr } }: Pick<Context, 'terminal'>): LiveView {
-  return err.isTTY === true ? drawnView(err, paintErr) : loggedView(err);
+  return withNotes(err.isTTY === true ? drawnView(err, paintErr) : loggedView(err));
 }
 
-function drawnView(stream: Context['terminal']['err'], paint: Context['terminal']['paint']): LiveView {
-  let height = 0;
-  let last = '';
+export const SILENT_VIEW: LiveView = { show: () => undefined, addNotes: () => undefined };
+
+type Show = LiveView['show'];
+
+function withNotes(show: Show): LiveView {
+  let notes: readonly string[] = [];
+  let last: ProgressFrame | undefined;
+  const showLast = () => {
+    if (last !== undefined) show({ ...last, notes: [...last.notes, ...(hasEnded(last.job) ? [] : notes)] });
+  };
   return {
     show(frame) {
-      // A line that fills the last column would wrap on some terminals.
-      const lines = renderProgress(frame, (stream.columns ?? DEFAULT_COLUMNS) - 1, paint);
-      const text = lines.join('\n');
-      if (text === last) return;
-      const back = height === 0 ? '' : `\x1b[${height}A`;
-      stream.write(`${back}\r\x1b[J${text}\n`);
-      height = lines.length;
-      last = text;
+      last = frame;
+      showLast();
+    },
+    addNotes(added) {
+      notes = [...notes, ...added];
+      showLast();
     },
   };
 }
 
-function loggedView(stream: Context['terminal']['err']): LiveView {
+function drawnView(stream: Context['terminal']['err'], paint: Context['terminal']['paint']): Show {
+  let height = 0;
+  let last = '';
+  return (frame) => {
+    // A line that fills the last column would wrap on some terminals.
+    const lines = renderProgress(frame, (stream.columns ?? DEFAULT_COLUMNS) - 1, paint);
+    const text = lines.join('\n');
+    if (text === last) return;
+    const back = height === 0 ? '' : `\x1b[${height}A`;
+    stream.write(`${back}\r\x1b[J${text}\n`);
+    height = lines.length;
+    last = text;
+  };
+}
+
+function loggedView(stream: Context['terminal']['err']): Show {
   let said = '';
   let saidMs = Number.NEGATIVE_INFINITY;
-  return {
-    show(frame) {
-      const { job, nowMs, note } = frame;
-      const tenths = Math.floor(percent(settledItems(job), job.counts.total) / 10);
-      const key = JSON.stringify([job.status, job.waiting?.reason, note, tenths]);
-      const line = describeProgress(frame);
-      if (key === said && nowMs - saidMs < QUIET_MS) return;
-      said = key;
-      saidMs = nowMs;
-      stream.write(`${line}\n`);
-    },
+  return (frame) => {
+    const { job, nowMs, notes } = frame;
+    const tenths = Math.floor(percent(settledItems(job), job.counts.total) / 10);
+    const key = JSON.stringify([job.status, job.waiting?.reason, notes, tenths]);
+    if (key === said && nowMs - saidMs < QUIET_MS) return;
+    said = key;
+    saidMs = nowMs;
+    stream.write(`${describeProgress(frame)}\n`);
   };
 }

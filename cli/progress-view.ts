@@ -11,8 +11,8 @@ export interface ProgressFrame {
   readonly startedMs: number;
   /** Results in the file so far; null where none is written. */
   readonly written: number | null;
-  /** Something to know at once: the gateway does not answer, Ctrl-C was pressed. */
-  readonly note: string | null;
+  /** Things to know at once, a line each: the gateway does not answer, Ctrl-C was pressed. */
+  readonly notes: readonly string[];
 }
 
 const MAX_BAR = 40;
@@ -20,13 +20,13 @@ const MIN_BAR = 8;
 
 /** A job as a few lines for a terminal, none wider than `columns`. */
 export function renderProgress(frame: ProgressFrame, columns: number, paint: Paint): string[] {
-  const { job, note } = frame;
+  const { job, notes } = frame;
   const name = job.name === null ? '' : `  ${job.name}`;
   const lines: [string, Style | null][] = [
     [`${job.job_id}${name}  ${job.endpoint} on ${job.model}`, 'bold'],
     [costLine(frame), 'dim'],
     ...(job.waiting === null ? [] : [[waitingLine(job.waiting, frame.nowMs), 'yellow'] as [string, Style]]),
-    ...(note === null ? [] : [[note, 'yellow'] as [string, Style]]),
+    ...notes.map((note) => [note, 'yellow'] as [string, Style]),
   ];
   const [head = '', ...rest] = lines.map(([text, style]) => {
     const cut = cutText(plainText(text), columns);
@@ -36,7 +36,7 @@ export function renderProgress(frame: ProgressFrame, columns: number, paint: Pai
 }
 
 /** The same in one line, for a log. */
-export function describeProgress({ job, written, note }: ProgressFrame): string {
+export function describeProgress({ job, written, notes }: ProgressFrame): string {
   const { counts, cost, waiting } = job;
   return plainText(
     [
@@ -45,7 +45,7 @@ export function describeProgress({ job, written, note }: ProgressFrame): string 
       `cost ${cost.settled} ${cost.currency}`,
       ...(written === null ? [] : [`${written} results written`]),
       ...(waiting === null ? [] : [`waiting: ${waiting.reason}`]),
-      ...(note === null ? [] : [note]),
+      ...notes,
     ].join(', '),
   );
 }

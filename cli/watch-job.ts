@@ -11,8 +11,6 @@ export interface Watching {
   readonly view: LiveView;
   /** Ends the watch, not the job. */
   readonly signal: AbortSignal;
-  /** Said under the progress until it changes. */
-  readonly note?: () => string | null;
   /** Runs at each look, before it is shown. */
   readonly onLook?: (job: BatchJob) => Promise<void>;
   readonly written?: () => number;
@@ -30,24 +28,22 @@ const PATIENCE_MS = 5 * 60_000;
 
 /** Follows a job until it has ended, its submit was refused, or the signal; returns it as last seen. */
 export async function watchJob(watching: Watching, context: Pick<Context, 'nowMs' | 'sleep'>): Promise<BatchJob> {
-  const { calls, jobId, view, signal, note = () => null, written } = watching;
+  const { calls, jobId, view, signal, written } = watching;
   const startedMs = context.nowMs();
   let job: BatchJob | undefined;
   let answeredMs = startedMs;
-  const show = (shown: BatchJob, trouble: string | null) => {
-    const frame = { job: shown, nowMs: context.nowMs(), startedMs, written: written?.() ?? null };
-    view.show({ ...frame, note: trouble ?? note() });
-  };
+  const show = (shown: BatchJob, notes: readonly string[]) =>
+    view.show({ job: shown, nowMs: context.nowMs(), startedMs, written: written?.() ?? null, notes });
   for (;;) {
     try {
       job = await calls.getStatus(jobId);
       await watching.onLook?.(job);
       answeredMs = context.nowMs();
-      show(job, null);
+      show(job, []);
       if (hasEnded(job) || wasRefused(job) || signal.aborted) return job;
     } catch (error) {
       if (job === undefined || !isOutOfReach(error) || context.nowMs() - answeredMs > PATIENCE_MS) throw error;
-      show(job, 'the gateway does not answer; trying again');
+      show(job, ['The gateway does not answer; trying again.']);
       if (signal.aborted) return job;
     }
     await context.sleep(paceMs(context.nowMs() - startedMs), signal);

@@ -43,7 +43,7 @@ const Cancel = z.object({
   outcome: z.enum(['effective', 'partial', 'too_late']).nullable(),
 });
 
-const JobWarning = z.looseObject({ code: z.string(), message: z.string() }).meta({ id: 'BatchJobWarning' });
+const JobWarning = z.object({ code: z.string(), message: z.string() }).meta({ id: 'BatchJobWarning' });
 
 export const BatchJob = z
   .object({

@@ -85,16 +85,7 @@ export const JobUsageQuery = z.strictObject({
 });
 export type JobUsageQuery = z.infer<typeof JobUsageQuery>;
 
-const USAGE_GROUPS = [
-  'tenant',
-  'project',
-  'customer',
-  'api_key',
-  'provider',
-  'model',
-  'endpoint',
-  'day',
-] as const;
+const USAGE_GROUPS = ['tenant', 'project', 'customer', 'api_key', 'provider', 'model', 'endpoint', 'day'] as const;
 
 const GroupBy = z
   .string()

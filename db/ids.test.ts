@@ -42,3 +42,7 @@ test.each([
 ])('takes an id with %s for unknown', (_, id) => {
   expect(toUuid('job', id)).toBeNull();
 });
+
+test('an id whose bits are no uuid is unknown, not an error', () => {
+  expect(toUuid('job', 'job_01j7zzzzzzzzzzzzzzzzzzzzzz')).toBeNull();
+});

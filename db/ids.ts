@@ -27,7 +27,13 @@ export function toUuid(kind: IdKind, id: string): string | null {
   const prefix = PREFIX_OF[kind];
   if (!id.startsWith(`${prefix}_`)) return null;
   const suffix = id.slice(prefix.length + 1);
-  return SUFFIX.test(suffix) ? typeid(prefix, suffix).toUUID() : null;
+  if (!SUFFIX.test(suffix)) return null;
+  try {
+    return typeid(prefix, suffix).toUUID();
+  } catch {
+    // 128 bits that no uuid has: an id nobody was ever given.
+    return null;
+  }
 }
 
 /** The public id of a uuid as Postgres prints it. */

@@ -20,7 +20,7 @@ import type { JobScope } from './job-scope.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The most items a job may hold, and the most models they may name. */
-export interface ItemLimits {
+interface ItemLimits {
   readonly maxItemsPerJob: number;
   readonly maxModelsPerJob: number;
 }

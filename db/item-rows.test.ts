@@ -20,6 +20,8 @@ const ITEM: ItemRow = {
   features: 3,
   inputTokens: 40,
   maxOutputTokens: 9,
+  choices: 1,
+  embeddingInputs: 2,
 };
 
 function write(items: readonly ItemRow[]): { items: Buffer; requests: Buffer } {
@@ -74,6 +76,7 @@ test('an item row holds its columns in order, position and cap flag first', () =
     '00000003',
     '00000028',
     '00000000',
+    '00000002',
   ]);
 });
 

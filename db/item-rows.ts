@@ -4,7 +4,7 @@
  * lock, long after a row is written: they come first in a row, at fixed offsets, and are filled in place.
  */
 
-/** Column order of an item row. Until it is numbered, item_no holds the item's position and manifest_no 1 if uncapped. */
+/** Column order of an item row. Until it is numbered, item_no holds the item's position and manifest_no the replies without a cap. */
 export const ITEM_COLUMNS = [
   'item_no',
   'manifest_no',
@@ -18,6 +18,7 @@ export const ITEM_COLUMNS = [
   'features',
   'estimated_tokens',
   'estimated_output_tokens',
+  'embedding_inputs',
 ] as const;
 /** Column order of a request row. */
 export const REQUEST_COLUMNS = ['item_no', 'bucket', 'job_id', 'body'] as const;
@@ -38,6 +39,10 @@ export interface ItemRow {
   readonly inputTokens: number;
   /** Null when the request sets no limit. */
   readonly maxOutputTokens: number | null;
+  /** Replies asked for at once. */
+  readonly choices: number;
+  /** Texts to embed; 0 on other endpoints. */
+  readonly embeddingInputs: number;
 }
 
 const NULL_LENGTH = -1;
@@ -50,7 +55,7 @@ const ITEM_NO_OFFSET = 6;
 const MANIFEST_NO_OFFSET = 14;
 const INT_BYTES = 8;
 /** Everything in an item row but its texts. */
-const ITEM_FIXED_BYTES = 2 + 7 * INT_BYTES + (4 + UUID_BYTES) + (4 + HASH_BYTES) + 3 * 4;
+const ITEM_FIXED_BYTES = 2 + 8 * INT_BYTES + (4 + UUID_BYTES) + (4 + HASH_BYTES) + 3 * 4;
 const REQUEST_FIXED_BYTES = 2 + 2 * INT_BYTES + (4 + UUID_BYTES) + 4;
 
 /** Writes rows of one job. Each `write` returns the offset behind the row, which needs at most `…Size` bytes. */
@@ -73,7 +78,7 @@ export class ItemRowWriter {
   writeItem(rows: Buffer, start: number, item: ItemRow): number {
     let at = start + this.#itemStart.copy(rows, start);
     rows.writeInt32BE(item.position, start + ITEM_NO_OFFSET);
-    rows.writeInt32BE(item.maxOutputTokens === null ? 1 : 0, start + MANIFEST_NO_OFFSET);
+    rows.writeInt32BE(item.maxOutputTokens === null ? item.choices : 0, start + MANIFEST_NO_OFFSET);
     at = writeText(rows, at, item.customId);
     at = writeText(rows, at, item.idempotencyKey);
     at = rows.writeInt32BE(HASH_BYTES, at);
@@ -82,7 +87,8 @@ export class ItemRowWriter {
     at = writeText(rows, at, item.requestedModel);
     at = writeInt(rows, at, item.features);
     at = writeInt(rows, at, item.inputTokens);
-    return writeInt(rows, at, item.maxOutputTokens ?? 0);
+    at = writeInt(rows, at, item.maxOutputTokens ?? 0);
+    return writeInt(rows, at, item.embeddingInputs);
   }
 
   requestSize({ bodyBytes }: ItemRow): number {

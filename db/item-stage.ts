@@ -25,14 +25,14 @@ export async function stageItems(client: pg.PoolClient, spool: SpooledItems): Pr
       item_index INTEGER GENERATED ALWAYS AS IDENTITY (MINVALUE 0 START WITH 0),
       item_no INTEGER, manifest_no INTEGER, bucket INTEGER, job_id UUID,
       custom_id TEXT COLLATE "C", idempotency_key TEXT COLLATE "C", request_hash BYTEA, request_bytes INTEGER,
-      requested_model TEXT, features INTEGER, estimated_tokens INTEGER, estimated_output_tokens INTEGER
+      requested_model TEXT, features INTEGER, estimated_tokens INTEGER, estimated_output_tokens INTEGER, embedding_inputs INTEGER
     ) ON COMMIT DROP`);
   await copyRows(client, 'staged_items', ITEM_COLUMNS, spool.itemRows());
   await client.query('ANALYZE staged_items');
 }
 
 /** An item that cannot be taken: it repeats an id or a key of the same call, or of a stored item with other content. */
-export interface Clash {
+interface Clash {
   readonly itemIndex: number;
   readonly position: number;
   readonly customId: string;

@@ -12,11 +12,11 @@ export interface Ingested {
   readonly capacityRefused: boolean;
   /** How long the shard has waited for capacity. */
   readonly waitedMs: number;
-  readonly reading: Reading;
+  readonly reading: ResultReading;
 }
 
 /** One reading of all result files of an ended batch. */
-export interface Reading {
+export interface ResultReading {
   /** From 1: how many times the files have been read to their ends, this time included. */
   readonly no: number;
   /** From the batch's end to the beginning of this reading. */
@@ -45,7 +45,10 @@ const REASON_OF_END: { readonly [end in BatchEnd]: CloseReason } = {
 };
 
 /** Whether nothing better can be hoped for: the files have been read before, and the grace was over when this began. */
-export function isLastReading({ no, sinceEndMs }: Reading, { resultGraceMs }: Pick<IngestBounds, 'resultGraceMs'>): boolean {
+export function isLastReading(
+  { no, sinceEndMs }: ResultReading,
+  { resultGraceMs }: Pick<IngestBounds, 'resultGraceMs'>,
+): boolean {
   return no > 1 && sinceEndMs >= resultGraceMs;
 }
 

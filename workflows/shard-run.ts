@@ -30,6 +30,9 @@ import { providerQueue } from './task-queues.ts';
 const { nextStep } = proxyActivities<ShardActivities>({ ...DATABASE_POLICY, summary: 'read what comes next' });
 const { closeShard } = proxyActivities<ShardActivities>({ ...BULK_DATABASE_POLICY, summary: 'settle what is left' });
 
+/** A batch may end soon after its cancel, however long the waits had become before. */
+const AFTER_CANCEL_MS = 1_000;
+
 const CREATE_DEADLINE = 'let the create deadline pass before looking for the batch';
 
 /** The run of one shard: what it shows, what wakes it, and its steps. Progress that matters is in Postgres. */
@@ -173,29 +176,30 @@ export class ShardRun {
   async #resolve(attempt: AttemptRef, lookAfterMs: number): Promise<boolean> {
     this.#show('creating', 'create unanswered');
     if (lookAfterMs > 0) await this.#sleep(lookAfterMs, CREATE_DEADLINE);
-    for (let look = 1; !this.#historyIsLong(); look += 1) {
+    let look = 1;
+    do {
       this.#show('creating', 'looking for the batch of an unanswered create');
       const options = { summary: `look ${look} for the batch` };
       const result = await this.#polling.resolveAttempt.executeWithOptions(options, [{ ...attempt, look }]);
       if (result.kind === 'accepted') await this.tellJob();
       if (result.kind === 'accepted' || result.kind === 'not_found') break;
       if (result.kind === 'look_again') {
+        look += 1;
         await this.#sleep(result.delayMs, 'look for the batch again');
       } else if (result.kind === 'no_answer') {
         await this.#sleep(result.delayMs, 'ask the provider for the batch again');
-        look -= 1;
       } else {
+        look = 1;
         this.#show('indeterminate', `indeterminate: ${result.candidates} candidates`);
         await this.#wait(result.delayMs, 'look for the batch again');
-        look = 0;
       }
-    }
+    } while (!this.#historyIsLong());
     return false;
   }
 
   /** Null when the history has grown long before the provider's end. */
   async #pollToTheEnd(attempt: AttemptRef): Promise<PollResult | null> {
-    while (!this.#historyIsLong()) {
+    do {
       const poll = { ...attempt, pollsWithoutChange: this.#pollsWithoutChange };
       const options = { summary: `poll ${this.state.polls + 1}` };
       const result = await this.#polling.pollAttempt.executeWithOptions(options, [poll]);
@@ -207,19 +211,25 @@ export class ShardRun {
         await this.tellJob();
       }
       if (result.kind !== 'open') return result;
-      if (result.cancelRequested) await this.#askForCancel(attempt);
+      const asked = result.cancelRequested && (await this.#askForCancel(attempt));
+      const delayMs = asked ? Math.min(result.delayMs, AFTER_CANCEL_MS) : result.delayMs;
       this.#show(result.cancelRequested ? 'cancelling' : 'running', result.nativeStatus);
-      await this.#wait(result.delayMs, `then poll ${this.state.polls + 1}`);
-    }
+      await this.#wait(delayMs, `then poll ${this.state.polls + 1}`);
+    } while (!this.#historyIsLong());
     return null;
   }
 
-  /** A cancel that was refused or never answered is asked for again, less and less often. */
-  async #askForCancel(attempt: AttemptRef): Promise<void> {
+  /**
+   * A cancel that was refused or never answered is asked for again, less and less often: after 1, 2, 4, 8, … polls.
+   * True when the provider was asked.
+   */
+  async #askForCancel(attempt: AttemptRef): Promise<boolean> {
     this.#pollsSinceCancel += 1;
     const polls = this.#pollsSinceCancel;
-    if ((polls & (polls - 1)) !== 0) return;
+    if ((polls & (polls - 1)) !== 0) return false;
     await this.#polling.cancelAttempt.executeWithOptions({ summary: 'ask the provider to cancel' }, [attempt]);
+    this.#pollsWithoutChange = 0;
+    return true;
   }
 
   async #ingest(attempt: AttemptRef): Promise<boolean> {
@@ -238,6 +248,7 @@ export class ShardRun {
           return this.#close(result.reason);
       }
     }
+    while (!this.#historyIsLong());
     return false;
   }
 

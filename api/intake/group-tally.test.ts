@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { GroupTally, MAX_MODELS, type TallyItem } from './group-tally.ts';
 
-const ITEM: TallyItem = { requestedModel: null, features: 0, inputTokens: 10, maxOutputTokens: 5, bodyBytes: 100 };
+const ITEM: TallyItem = {
+  requestedModel: null,
+  features: 0,
+  inputTokens: 10,
+  maxOutputTokens: 5,
+  choices: 1,
+  bodyBytes: 100,
+};
 
 function tally(...items: readonly Partial<TallyItem>[]) {
   const groups = new GroupTally();

@@ -14,6 +14,8 @@ export interface TallyItem {
   readonly features: number;
   readonly inputTokens: number;
   readonly maxOutputTokens: number | null;
+  /** Replies asked for at once. */
+  readonly choices: number;
   readonly bodyBytes: number;
 }
 
@@ -39,7 +41,7 @@ export class GroupTally {
     group.bytes += item.bodyBytes;
     if (item.bodyBytes > group.largestBytes) group.largestBytes = item.bodyBytes;
     group.inputTokens += item.inputTokens;
-    if (item.maxOutputTokens === null) group.uncappedItems += 1;
+    if (item.maxOutputTokens === null) group.uncappedItems += item.choices;
     else group.outputTokens += item.maxOutputTokens;
   }
 

@@ -36,6 +36,8 @@ test('an item is read with its measures', () => {
     features: 0,
     inputTokens: expect.any(Number),
     maxOutputTokens: 5,
+    choices: 1,
+    embeddingInputs: 0,
   });
 });
 
@@ -47,7 +49,7 @@ test('I-12: the estimate is positive and grows with the request, in every shape'
     ).inputTokens;
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'QUJD'.repeat(300_000)}` } };
   expect(tokens('Hi')).toBeGreaterThan(0);
-  expect(tokens('Hi '.repeat(100))).toBeGreaterThan(10 * tokens('Hi'));
+  expect(tokens('Hi '.repeat(1000))).toBeGreaterThan(5 * tokens('Hi '.repeat(100)));
   expect(tokens([image])).toBeGreaterThan(tokens('Hi'));
   for (const input of ['text', ['two', 'texts'], [[1, 2, 3]]]) {
     expect(
@@ -59,7 +61,10 @@ test('I-12: the estimate is positive and grows with the request, in every shape'
 test('a cap counts for each of the choices asked for', () => {
   expect(accepted({ custom_id: 'a', request: { ...REQUEST, n: 3 } }).maxOutputTokens).toBe(15);
   const { max_tokens: _, ...uncapped } = REQUEST;
-  expect(accepted({ custom_id: 'a', request: uncapped }).maxOutputTokens).toBe(null);
+  expect(accepted({ custom_id: 'a', request: { ...uncapped, n: 3 } })).toMatchObject({
+    maxOutputTokens: null,
+    choices: 3,
+  });
   expect(accepted({ custom_id: 'a', request: { ...REQUEST, max_tokens: 2 ** 40 } }).maxOutputTokens).toBe(2 ** 31 - 1);
 });
 

@@ -84,7 +84,7 @@ function measure(
   { endpoint, requestDefaults }: ItemRules,
 ): ItemRow {
   const whole = requestDefaults === null ? request : mergeRequestDefaults(requestDefaults, request);
-  const { features, inputTokens, maxOutputTokens, choices, model } = inspectRequest(endpoint, whole);
+  const { features, inputTokens, maxOutputTokens, choices, embeddingInputs, model } = inspectRequest(endpoint, whole);
   return {
     position: given.position,
     body: given.body,
@@ -96,6 +96,8 @@ function measure(
     features,
     inputTokens: Math.min(inputTokens, LAST_COUNT),
     maxOutputTokens: maxOutputTokens === null ? null : Math.min(maxOutputTokens * choices, LAST_COUNT),
+    choices,
+    embeddingInputs: Math.min(embeddingInputs, LAST_COUNT),
   };
 }
 

@@ -36,7 +36,8 @@ export async function submitJob(dependencies: Dependencies, request: SubmitReque
   const { submissionNo, replayed } = await claim(dependencies, request);
   const job = await getOwnedJob(dependencies, request);
   if (submissionNo === null) return { status: 200, job, replayed };
-  if (!awaitsVerdict(job, submissionNo)) return { status: 202, job: await judged(dependencies, job, submissionNo), replayed };
+  if (!awaitsVerdict(job, submissionNo))
+    return { status: 202, job: await judged(dependencies, job, submissionNo), replayed };
   const outcome = await dependencies.workflows.submit({ ...job, model: job.requestedModel }, request.waitMs);
   if (outcome.kind === 'unreachable' && !replayed && (await takeBack(dependencies, request, job))) {
     throw new GatewayError(

@@ -4,7 +4,6 @@ import { FAILURE_CLASSES, FAILURE_CODES, type FailureClass, failureClassOf } fro
 import { formatAmount } from '../../domain/money.ts';
 import { presentRefusal } from './refusal.ts';
 import { presentTime } from './time.ts';
-import { jobWarnings } from './warnings.ts';
 
 /** The public job object. */
 export function presentJob(job: JobRecord): BatchJob {
@@ -32,7 +31,7 @@ export function presentJob(job: JobRecord): BatchJob {
     cancel: presentCancel(job),
     error: isJobError(job.error) ? job.error : null,
     refusal: job.state === 'draft' ? presentRefusal(job.refusal) : null,
-    warnings: jobWarnings(job),
+    warnings: job.warnings.flatMap(presentWarning),
     unmatched_lines: job.unmatchedLines,
     metadata: job.metadata,
   };
@@ -100,4 +99,10 @@ const CANCEL_OUTCOMES = ['effective', 'partial', 'too_late'] as const;
 
 function isJobError(error: unknown): error is { code: string; message: string } {
   return typeof error === 'object' && error !== null && 'code' in error && 'message' in error;
+}
+
+/** As the workers noted them, without what is theirs to know. */
+function presentWarning(noted: unknown): BatchJob['warnings'] {
+  if (typeof noted !== 'object' || noted === null || !('code' in noted) || !('message' in noted)) return [];
+  return [{ code: String(noted.code), message: String(noted.message) }];
 }

@@ -16,7 +16,7 @@ export interface ResultView {
 export function resultRowJson(item: SettledItem, view: ResultView): string {
   return (
     `{"item_id":${JSON.stringify(item.itemId)},"custom_id":${JSON.stringify(item.customId)},"status":"${item.status}",` +
-    `"result":${onOneLine(item.body)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
+    `"result":${resultJson(item, view)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
     `"cost":"${formatAmount(item.amount)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
     `"request_hash":"${hash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
     `"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
@@ -46,6 +46,11 @@ export function itemDetailJson(item: ItemRecord, view: ResultView): string {
     settled_at: null,
   };
   return JSON.stringify(open).slice(0, -1) + createdAt;
+}
+
+/** What came in a result's place is the provider's own account of a failure. */
+function resultJson({ body, failure }: SettledItem, { exposesProviderErrors }: ResultView): string {
+  return onOneLine(failure === null || exposesProviderErrors ? body : null);
 }
 
 /** JSON keeps line breaks only between tokens, where a space says the same. */

@@ -7,7 +7,7 @@ import { exitCode } from '../exit-codes.ts';
 import { type OperatorCalls, operatorCalls, type TenantCalls, tenantCalls } from '../gateway.ts';
 import { hasEnded } from '../job-progress.ts';
 import { describeEnd } from '../job-summary.ts';
-import { createLiveView } from '../live-view.ts';
+import { createLiveView, SILENT_VIEW } from '../live-view.ts';
 import { count, fields, plural, printJson } from '../output.ts';
 import { ResultReader } from '../results/result-reader.ts';
 import { describeStack } from '../stack-summary.ts';
@@ -39,7 +39,7 @@ export async function runDemo(demo: Demo, context: Context): Promise<number> {
 
   const job = await submitTickets(demo, calls);
   if (!asJson) out.write(`${job.job_id} is submitted: ${plural(demo.items, 'support ticket')} to classify.\n\n`);
-  const view = asJson && err.isTTY !== true ? { show: () => undefined } : createLiveView(context);
+  const view = asJson && err.isTTY !== true ? SILENT_VIEW : createLiveView(context);
   const ended = await watchJob({ calls, jobId: job.job_id, view, signal: demo.signal }, context);
   if (ended.refusal !== null && ended.status === 'draft') throw new CommandError('refused', ended.refusal);
   if (!hasEnded(ended)) return exitCode('interrupted');

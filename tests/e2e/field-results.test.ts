@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Fault } from '../../simulators/faults.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startGateway, type TestGateway } from '../harness/gateway.ts';
 import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
 import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+
+type Action = Fault['action'];
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -43,16 +46,16 @@ test('R-01: a batch of which every request failed ends failed, free of charge, w
 });
 
 test.each([
-  { lost: 'output', action: { no_output_file: true as const }, completed: 0, missing: 4, failed: 2 },
-  { lost: 'error', action: { no_error_file: true as const }, completed: 4, missing: 2, failed: 0 },
+  { lost: 'its output file', action: { no_output_file: true as const }, completed: 0, missing: 4, failed: 2 },
+  { lost: 'its error file', action: { no_error_file: true as const }, completed: 4, missing: 2, failed: 0 },
   {
-    lost: 'neither file there',
+    lost: 'any file',
     action: { no_output_file: true as const, no_error_file: true as const },
     completed: 0,
     missing: 6,
     failed: 0,
   },
-])('R-01: a completed batch without its $lost file ends, what was in it missing', async (scene) => {
+])('R-01: a completed batch without $lost ends, and what was in it is missing', async (scene) => {
   const { caller } = await gateway.newTenant();
   await gateway.simulator.faults(openai('batch:results', scene.action));
   const jobId = await caller.submitPrompts([...prompts(4), ...prompts(2, '[[sim:error=server_error]]')]);
@@ -63,13 +66,15 @@ test.each([
   expect(missing.every((row) => row.cost === '0.00')).toBe(true);
 });
 
-test.each([
+const MIXED: { place: string; action: Action }[] = [
   { place: 'as the provider does it', action: {} },
   { place: 'with a failure in the output file', action: { move_lines: { containing: ['"error":'], to: 'output' } } },
   { place: 'with all lines in the error file', action: { move_lines: { file: 'output', to: 'error' } } },
-] as const)('R-02: both files are read, $place', async ({ action }) => {
+];
+
+test.each(MIXED)('R-02: both files are read, $place', async ({ action }) => {
   const { caller } = await gateway.newTenant();
-  await gateway.simulator.faults(openai('batch:results', action as Parameters<typeof openai>[1]));
+  await gateway.simulator.faults(openai('batch:results', action));
   const failing = ['[[sim:error=rate_limit]]', '[[sim:error=context_length]]', '[[sim:invalid]]'];
   const jobId = await caller.submitPrompts([...prompts(7), ...failing]);
   const { job, rows } = await soundEnd(gateway, caller, jobId);
@@ -79,15 +84,15 @@ test.each([
   expect(rows.every((row) => row.error === null || row.error.message !== '')).toBe(true);
 });
 
-const DAMAGE = {
+const DAMAGE: Action = {
   empty_body_lines: { index: [0] },
   invalid_utf8_lines: { index: [1] },
   half_last_line: 'output',
-} as const;
+};
 
 test('R-04: lines that cannot be read fail alone, and the other seven are kept and charged', async () => {
   const { caller } = await gateway.newTenant();
-  await gateway.simulator.faults(openai('files.content', DAMAGE as Parameters<typeof openai>[1], { times: 'always' }));
+  await gateway.simulator.faults(openai('files.content', DAMAGE, { times: 'always' }));
   const jobId = await caller.submitPrompts(prompts(10, '[[sim:usage=1000,100]]'));
   const { job, rows } = await soundEnd(gateway, caller, jobId);
   expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 7, failed: 3 } });
@@ -105,7 +110,7 @@ test('R-04: damage done by one download alone is mended by the next', async () =
     garble_lines: { index: [4] },
     half_last_line: 'output',
   } as const;
-  await gateway.simulator.faults(openai('files.content', action as unknown as Parameters<typeof openai>[1]));
+  await gateway.simulator.faults(openai('files.content', action as unknown as Action));
   const jobId = await caller.submitPrompts(prompts(10));
   const { job } = await soundEnd(gateway, caller, jobId);
   expect(job).toMatchObject({ status: 'completed', counts: { completed: 10 }, unmatched_lines: 0, warnings: [] });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Fault } from '../../simulators/faults.ts';
 import { eventually } from './eventually.ts';
 import type { Caller, JobAnswer, ResultRow, TestGateway } from './gateway.ts';
-import { openai, prompts } from './provider-side.ts';
+import { batchOf, openai, prompts } from './provider-side.ts';
 
 /**
  * Waits for the end of a job of `row_1`, `row_2`, … and sees that it is sound: money adds up, nothing is held any more,
@@ -49,4 +49,46 @@ export async function submitHalfDone(
     return status === 'running' && progress?.completed === finished;
   });
   return jobId;
+}
+
+/**
+ * Submits a job of `total` chat requests whose batch answers with the given lines alone; `id(n)` is what the provider
+ * knows `row_n` as.
+ */
+export async function submitAnswered(
+  gateway: TestGateway,
+  caller: Caller,
+  total: number,
+  write: (id: (row: number) => string) => string[],
+  options: Record<string, unknown> = {},
+): Promise<string> {
+  const { simulator } = gateway;
+  await simulator.faults(openai('batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
+  const jobId = await caller.submitPrompts(prompts(total), options);
+  const batch = await batchOf(gateway, jobId);
+  const token = batch.metadata?.batchgate_attempt;
+  const lines = write((row) => `${token}-${row}`);
+  await simulator.faults(openai('batch:results', { omit_lines: {}, append_raw_lines: lines }));
+  await simulator.batch(batch.id, { stuck: null });
+  return jobId;
+}
+
+/** A result line of OpenAI with status 200. */
+export function resultLine(customId: string, body: unknown): string {
+  return JSON.stringify({ id: 'batch_req_1', custom_id: customId, response: { status_code: 200, body }, error: null });
+}
+
+/** A chat completion with a given text, finish reason and usage. */
+export function completion({
+  text = 'done',
+  stop = 'stop',
+  usage,
+}: {
+  text?: string | null;
+  stop?: string;
+  usage?: unknown;
+}) {
+  const message = { role: 'assistant', content: text };
+  const choices = [{ index: 0, message, finish_reason: stop }];
+  return { id: 'chatcmpl-1', object: 'chat.completion', model: 'gpt-4o-mini', choices, usage };
 }

@@ -27,6 +27,11 @@ test('the compose file has our services', () => {
   expect([...services.keys()]).toEqual(expect.arrayContaining([...OURS, 'postgres', 'temporal', 'temporal-ui']));
 });
 
+test('each of our services says how its image is built, so that none is looked for in a registry', () => {
+  expect(readText('docker-compose.yml')).toMatch(/^x-image: &image\n {2}build: \.\n {2}image: batchgate$/m);
+  expect(OURS.filter((name) => !services.get(name)?.includes('<<: *image'))).toEqual([]);
+});
+
 test('our services are given only variables that the gateway reads', () => {
   const known = new Set<string>([...Object.keys(VARIABLES), ...TEMPORAL_VARIABLES]);
   const shared = readText('docker-compose.yml')

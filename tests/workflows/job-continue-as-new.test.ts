@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admitUpdate, cancelSignal, pollNowSignal, shardChangedSignal } from '../../workflows/messages.ts';
+import { cancelSignal, pollNowSignal, shardChangedSignal } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeJob } from './fake-job.ts';
@@ -79,7 +79,7 @@ test('a later run answers the update as the first one did', async () => {
   await first.signal(shardChangedSignal);
   const handle = engine().client.workflow.getHandle(first.workflowId);
   await eventually(async () => (await handle.describe()).runId !== first.firstExecutionRunId);
-  expect(await handle.executeUpdate(admitUpdate, { args: [{ submissionNo: 1 }] })).toEqual({ verdict: 'accepted' });
+  expect(await handle.executeUpdate('admit', { args: [{ submissionNo: 1 }] })).toEqual({ verdict: 'accepted' });
   await handle.terminate();
 });
 
@@ -88,7 +88,7 @@ test('an update that is pending when the run continues as a new one is answered'
   job.batchesOpen = true;
   const judging = job.hold('admitJob');
   const handle = await engine().startJob(job, { maxHistoryEvents: EVERY_LOOK });
-  const answers = [1, 2, 3].map((n) => handle.executeUpdate(admitUpdate, { updateId: `admit-1-${n}` }));
+  const answers = [1, 2, 3].map((n) => handle.executeUpdate('admit', { updateId: `admit-1-${n}` }));
   await eventually(() => job.called('admitJob').length === 1);
   for (let signal = 0; signal < 5; signal += 1) await handle.signal(shardChangedSignal);
   judging.release();

@@ -442,12 +442,16 @@ CREATE FUNCTION "ensure_partitions"("wanted_bucket" INTEGER) RETURNS void LANGUA
 DECLARE
   parent TEXT;
   leaf TEXT;
+  owner TEXT;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('batchgate.ensure_partitions'));
   FOREACH parent IN ARRAY ARRAY['batch_items', 'item_requests', 'item_outcomes', 'item_results', 'ledger_entries'] LOOP
     leaf := parent || '_' || wanted_bucket;
     CONTINUE WHEN to_regclass(leaf) IS NOT NULL;
     EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', leaf, parent);
+    -- A sample never knows the newest job, and would tell the planner that it has no rows: without one it assumes many.
+    owner := CASE parent WHEN 'ledger_entries' THEN 'subject_id' ELSE 'job_id' END;
+    EXECUTE format('ALTER TABLE %I ALTER COLUMN %I SET STATISTICS 0', leaf, owner);
     IF parent = 'batch_items' THEN
       EXECUTE format('ALTER TABLE %I SET (fillfactor = 50)', leaf);
     END IF;

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { getJobRow } from '../../../db/job-rows.ts';
 import { createTestApi } from '../../harness/api.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { endJob, settleItems } from '../../harness/settled-items.ts';
@@ -238,4 +239,19 @@ test('failures are counted by class, whatever their codes', async () => {
      WHERE job_id = (SELECT job_id FROM batch_jobs ORDER BY created_at DESC LIMIT 1)`,
   );
   expect((await caller.get(`/v1/batch-jobs/${jobId}`)).json.failures).toEqual({ provider_error: 3, safety_blocked: 4 });
+});
+
+test('warnings and unmatched lines are shown, without what is the workers’ own', async () => {
+  const caller = await api.caller();
+  const jobId = await caller.submitted(1);
+  const { key } = await getJobRow(db.pool, jobId);
+  await db.pool.query(
+    `UPDATE job_progress SET unmatched_lines = 3, warnings = '[{"code": "provider_counts_disagree", "shard": 4, "message": "odd"}]'
+     WHERE job_id = $1`,
+    [key.uuid],
+  );
+  expect((await caller.get(`/v1/batch-jobs/${jobId}`)).json).toMatchObject({
+    unmatched_lines: 3,
+    warnings: [{ code: 'provider_counts_disagree', message: 'odd' }],
+  });
 });
