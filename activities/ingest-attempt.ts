@@ -263,6 +263,7 @@ async function decide(
       remaining,
       rejectedLines: counted.rejectedLines,
       capacityRefused: batch.capacityRefused,
+      hasResults: reading.provider.resultFiles(batch).length > 0,
       waitedMs: waitedMs(shard, 'provider_capacity', at),
       reading,
     },

@@ -75,14 +75,6 @@ export interface AttemptRef extends ShardRef {
   attempt: number;
 }
 
-export interface JobDescription {
-  tenantId: string;
-  customerId: string | null;
-  model: string;
-  provider: string;
-  items: number;
-}
-
 export interface ShardsView {
   total: number;
   settled: number;

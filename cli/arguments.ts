@@ -9,6 +9,8 @@ export function readArguments(command: Command, args: readonly string[]): Call<O
   const required = command.arguments.filter((name) => !name.startsWith('['));
   const missing = required[call.positionals.length];
   if (missing !== undefined) throw usageError(`${command.name} needs ${missing}: ${usageLine(command)}`, missing);
+  const empty = call.positionals.indexOf('');
+  if (empty !== -1) throw usageError(`${command.name} needs ${command.arguments[empty]}, and it is empty.`);
   const extra = call.positionals[command.arguments.length];
   if (extra !== undefined) {
     throw usageError(`${command.name} takes no further argument "${extra}": ${usageLine(command)}`);

@@ -4,7 +4,7 @@ export function closest(given: string, names: readonly string[]): string | null 
     .map((name) => ({ name, edits: editDistance(given, name) }))
     .sort((left, right) => left.edits - right.edits);
   const best = ranked[0];
-  return best !== undefined && best.edits <= Math.max(1, Math.floor(given.length / 3)) ? best.name : null;
+  return best !== undefined && best.edits <= Math.max(1, Math.ceil(given.length / 3)) ? best.name : null;
 }
 
 /** Levenshtein: insertions, deletions and replacements from one text to the other. */

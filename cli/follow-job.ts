@@ -32,7 +32,10 @@ export async function followJob(following: Following, context: Context): Promise
     const cancel = `${context.program} cancel ${following.jobId}`;
     view.addNotes(['Ctrl-C again leaves, and the job goes on.', `To stop the job: ${cancel}`]);
   });
-  const job = await watch(following, view, context);
+  const job = await watch(following, view, context).catch((error: unknown) => {
+    if (!asJson) context.terminal.err.write(describeGoingOn(following.jobId, context.program));
+    throw error;
+  });
   if (!hasEnded(job)) return notEnded(following, job, context);
   await sink?.finish();
   const end = asJson ? `${JSON.stringify(job)}\n` : describeEnd(job, context);
@@ -69,12 +72,16 @@ async function watch(following: Following, view: LiveView, context: Context): Pr
 async function notEnded({ sink, jobId }: Following, job: BatchJob, { terminal, program }: Context): Promise<number> {
   if (job.refusal !== null && job.status === 'draft') throw new CommandError('refused', job.refusal);
   await sink?.discard();
+  terminal.err.write(describeGoingOn(jobId, program));
+  return exitCode('interrupted');
+}
+
+function describeGoingOn(jobId: string, program: string): string {
   const lines = [
-    `Left; ${jobId} goes on.`,
+    `${jobId} goes on.`,
     `  follow it  ${program} status ${jobId} --watch`,
     `  cancel it  ${program} cancel ${jobId}`,
     `  results    ${program} results ${jobId} --out results.jsonl`,
   ];
-  terminal.err.write(lines.map((line) => `${line}\n`).join(''));
-  return exitCode('interrupted');
+  return lines.map((line) => `${line}\n`).join('');
 }

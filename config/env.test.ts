@@ -44,8 +44,7 @@ test.each(Object.entries(VARIABLES))(
 test('a process starts with nothing but a database', () => {
   expect(readApiConfig({ DATABASE_URL })).toEqual({
     databaseUrl: DATABASE_URL,
-    databasePoolSize: 10,
-    artifactsDir: '.batchgate/artifacts',
+    databasePoolSize: 20,
     spoolDir: '.batchgate/spool',
     spoolMaxBytes: 10 * 1024 ** 3,
     logLevel: 'info',
@@ -68,7 +67,6 @@ test('a process starts with nothing but a database', () => {
     providerLostAfterMs: 3_600_000,
     capacityRetryMs: 60_000,
     credentialWaitMs: 86_400_000,
-    continueAsNewEvents: null,
   });
 });
 
@@ -77,14 +75,12 @@ test('reads what is set', () => {
     DATABASE_URL,
     BATCHGATE_WORKER_QUEUES: 'a, b,',
     BATCHGATE_POLL_MIN_MS: '5',
-    BATCHGATE_CONTINUE_AS_NEW_EVENTS: '100',
     OPENAI_API_KEY: 'sk-1',
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
   });
   expect(config).toMatchObject({
     queues: ['a', 'b'],
     pollMinMs: 5,
-    continueAsNewEvents: 100,
     openai: { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1' },
   });
 });

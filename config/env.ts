@@ -7,7 +7,6 @@ export type Environment = { readonly [name: string]: string | undefined };
 export interface SharedConfig {
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
-  readonly artifactsDir: string;
   readonly spoolDir: string;
   /** Most bytes that spooled files may hold together. */
   readonly spoolMaxBytes: number;
@@ -38,8 +37,6 @@ export interface WorkerConfig extends SharedConfig {
   readonly providerLostAfterMs: number;
   readonly capacityRetryMs: number;
   readonly credentialWaitMs: number;
-  /** History length at which a workflow continues as new even if Temporal does not suggest it yet; null leaves it to Temporal. */
-  readonly continueAsNewEvents: number | null;
 }
 
 /** Every problem of an environment at once, one line each. */
@@ -77,7 +74,6 @@ export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
     providerLostAfterMs: values.BATCHGATE_PROVIDER_LOST_AFTER_MS,
     capacityRetryMs: values.BATCHGATE_CAPACITY_RETRY_MS,
     credentialWaitMs: values.BATCHGATE_CREDENTIAL_WAIT_MS,
-    continueAsNewEvents: values.BATCHGATE_CONTINUE_AS_NEW_EVENTS ?? null,
   };
 }
 
@@ -107,7 +103,6 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
   return {
     databaseUrl: values.DATABASE_URL,
     databasePoolSize: values.BATCHGATE_DATABASE_POOL_SIZE,
-    artifactsDir: values.BATCHGATE_ARTIFACTS_DIR,
     spoolDir: values.BATCHGATE_SPOOL_DIR,
     spoolMaxBytes: values.BATCHGATE_SPOOL_MAX_BYTES,
     logLevel: values.BATCHGATE_LOG_LEVEL,

@@ -30,7 +30,7 @@ const port = wholeNumber(0, 65_535);
 /** Every variable that the gateway itself reads. Each is told of in `.env.example`. Milliseconds end in _MS. */
 export const VARIABLES = {
   DATABASE_URL: url(['postgres:', 'postgresql:']),
-  BATCHGATE_DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(10),
+  BATCHGATE_DATABASE_POOL_SIZE: wholeNumber(2, 1000).default(20),
 
   BATCHGATE_HOST: text('a host name or address').default('127.0.0.1'),
   BATCHGATE_PORT: port.default(8080),
@@ -61,9 +61,7 @@ export const VARIABLES = {
   BATCHGATE_PROVIDER_LOST_AFTER_MS: delayMs.default(3_600_000),
   BATCHGATE_CAPACITY_RETRY_MS: delayMs.default(60_000),
   BATCHGATE_CREDENTIAL_WAIT_MS: delayMs.default(86_400_000),
-  BATCHGATE_CONTINUE_AS_NEW_EVENTS: wholeNumber(1, 50_000).optional(),
 
-  BATCHGATE_ARTIFACTS_DIR: text('a folder').default('.batchgate/artifacts'),
   BATCHGATE_SPOOL_DIR: text('a folder').default('.batchgate/spool'),
   BATCHGATE_SPOOL_MAX_BYTES: wholeNumber(MIB, Number.MAX_SAFE_INTEGER).default(10 * GIB),
 

@@ -30,7 +30,7 @@ export interface MigrateOptions {
 }
 
 /** The database and the migration files do not belong together, or a migration failed; the message says what to do. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './gateway-error.ts';
 
-export const MAX_CUSTOM_ID_CODE_POINTS = 512;
+const MAX_CUSTOM_ID_CODE_POINTS = 512;
 
 type CustomIdError = Extract<ErrorCode, 'custom_id_missing' | 'custom_id_invalid' | 'custom_id_may_be_personal'>;
 

@@ -3,7 +3,7 @@ import { JOB_STATES, type JobState } from './job-state.ts';
 export type JobStatusEventType = `batch_job.${JobState}`;
 
 /** One for each state of a job. */
-export const JOB_STATUS_EVENT_TYPES: readonly JobStatusEventType[] = JOB_STATES.map(jobStatusEventType);
+const JOB_STATUS_EVENT_TYPES: readonly JobStatusEventType[] = JOB_STATES.map(jobStatusEventType);
 
 const OTHER_EVENT_TYPES = [
   'batch_job.item_safety_blocked',
@@ -17,10 +17,6 @@ const OTHER_EVENT_TYPES = [
 /** What is announced to webhooks. The list is closed. */
 export type EventType = JobStatusEventType | (typeof OTHER_EVENT_TYPES)[number];
 export const EVENT_TYPES: readonly EventType[] = [...JOB_STATUS_EVENT_TYPES, ...OTHER_EVENT_TYPES];
-
-/** What a job's event stream carries. */
-export const STREAM_EVENT_TYPES = ['status', 'counts', 'progress'] as const;
-export type StreamEventType = (typeof STREAM_EVENT_TYPES)[number];
 
 export function jobStatusEventType(state: JobState): JobStatusEventType {
   return `batch_job.${state}`;

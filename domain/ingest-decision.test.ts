@@ -4,7 +4,7 @@ import { decideAfterIngest, type Ingested, isLastReading } from './ingest-decisi
 const BOUNDS = { resultGraceMs: 30_000, waitLimitMs: 86_400_000, capacityRetryMs: 60_000, random01: 0.5 };
 
 function ingested(facts: Partial<Ingested>): Ingested {
-  const nothing = { rejectedLines: 0, capacityRefused: false, waitedMs: 0 };
+  const nothing = { rejectedLines: 0, capacityRefused: false, hasResults: false, waitedMs: 0 };
   return { end: 'completed', remaining: 3, reading: { no: 1, sinceEndMs: 0 }, ...nothing, ...facts };
 }
 
@@ -54,4 +54,9 @@ test('a batch that ran nothing is sent anew without another reading', () => {
     delayMs: 0,
     waiting: null,
   });
+});
+
+test('a failed batch with results is not sent anew, for the rest of it may have run too', () => {
+  const odd = ingested({ end: 'failed', rejectedLines: 1, hasResults: true, reading: { no: 2, sinceEndMs: 30_000 } });
+  expect(decideAfterIngest(odd, BOUNDS)).toEqual({ next: 'close', reason: 'batch_failed' });
 });

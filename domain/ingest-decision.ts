@@ -10,6 +10,8 @@ export interface Ingested {
   /** Lines that the provider's validation named, their items now failed; the rest of the batch never ran. */
   readonly rejectedLines: number;
   readonly capacityRefused: boolean;
+  /** There are result files: something ran, and what else did cannot be told. */
+  readonly hasResults: boolean;
   /** How long the shard has waited for capacity. */
   readonly waitedMs: number;
   readonly reading: ResultReading;
@@ -54,7 +56,7 @@ export function isLastReading(
 
 /**
  * Close the shard, read the files once more, or send what is left anew. A batch refused for a full queue, or for a few
- * bad lines, ran nothing: what is left goes into a new batch. Absent results count as missing only after the last reading.
+ * bad lines, and without a result ran nothing: what is left goes into a new batch. Absent results count as missing only after the last reading.
  */
 export function decideAfterIngest(ingested: Ingested, bounds: IngestBounds): IngestDecision {
   const { end, remaining, reading, waitedMs } = ingested;
@@ -65,7 +67,9 @@ export function decideAfterIngest(ingested: Ingested, bounds: IngestBounds): Ing
     const delayMs = resendDelay({ waitedMs, firstDelayMs, retryAfterMs: null, random01 });
     return { next: 'resubmit', delayMs, waiting: 'provider_capacity' };
   }
-  if (end === 'failed' && ingested.rejectedLines > 0) return { next: 'resubmit', delayMs: 0, waiting: null };
+  if (end === 'failed' && ingested.rejectedLines > 0 && !ingested.hasResults) {
+    return { next: 'resubmit', delayMs: 0, waiting: null };
+  }
   if (isLastReading(reading, bounds)) return { next: 'close', reason: REASON_OF_END[end] };
   return { next: 'again', delayMs: Math.max(0, bounds.resultGraceMs - reading.sinceEndMs) };
 }

@@ -4,7 +4,7 @@ import { divideHalfEven } from './rounding.ts';
 export type Amount = bigint;
 
 /** Decimal places of an Amount; rows hold the same as `numeric(38,12)`. */
-export const AMOUNT_DECIMALS = 12;
+const AMOUNT_DECIMALS = 12;
 /** Units in one whole unit of the currency. */
 export const AMOUNT_SCALE: Amount = 10n ** 12n;
 

@@ -5,7 +5,7 @@ import type { Provider } from './provider.ts';
 import { divideRoundingUp } from './rounding.ts';
 
 /** Held on top of the estimate, as a decimal part of it: tokenizers differ from the estimator by less on ordinary text. */
-export const DEFAULT_MARGIN = '0.10';
+const DEFAULT_MARGIN = '0.10';
 
 /** Items of one job that share a model and a price tier. */
 export interface QuoteGroup {

@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import type { Database } from '../db/client.ts';
 import { fromUuid, toUuid } from '../db/ids.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { isTerminal, type JobState } from '../domain/job-state.ts';
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { formatAmount, formatNumeric, parseNumeric } from '../domain/money.ts';
@@ -90,8 +92,14 @@ async function listJobs(
 
 /** One snapshot for all sums of a job, so that a settlement in between cannot look like a difference. */
 async function readJobSums(db: Database, jobUuid: string, bucket: number): Promise<JobSums> {
-  const { rows } = await db.pool.query<JobSums>(
-    `SELECT j.job_id, j.bucket, j.state, j.item_count, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
+  const read = (client: pg.PoolClient) => client.query<JobSums>(JOB_SUMS, [jobUuid, bucket]);
+  const { rows } = await inTransaction(db, read, { statementTimeoutMs: 0, setWise: true });
+  if (rows[0] === undefined) throw new Error(`job ${fromUuid('job', jobUuid)} has no hold or no progress row`);
+  return rows[0];
+}
+
+const JOB_SUMS = `
+    SELECT j.job_id, j.bucket, j.state, j.item_count, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
        items.counted, items.amount AS item_amount, items.states_wrong AS item_states_wrong,
        p.completed + p.failed + p.expired + p.cancelled AS progress_items, p.settled_amount AS progress_settled,
        outcomes.items AS outcome_items, outcomes.amount AS outcome_amount,
@@ -111,12 +119,7 @@ async function readJobSums(db: Database, jobUuid: string, bucket: number): Promi
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS items, coalesce(sum(amount), 0) AS amount FROM item_outcomes WHERE job_id = j.job_id AND bucket = j.bucket
      ) outcomes
-     WHERE j.job_id = $1 AND j.bucket = $2`,
-    [jobUuid, bucket],
-  );
-  if (rows[0] === undefined) throw new Error(`job ${fromUuid('job', jobUuid)} has no hold or no progress row`);
-  return rows[0];
-}
+     WHERE j.job_id = $1 AND j.bucket = $2`;
 
 function verifyJobSums(sums: JobSums, report: Report): void {
   const subject = fromUuid('job', sums.job_id);

@@ -20,7 +20,6 @@ test('tells the api where everything is', () => {
     DATABASE_URL: 'postgresql://here/batchgate',
     BATCHGATE_HOST: '127.0.0.1',
     BATCHGATE_PORT: '8080',
-    BATCHGATE_ARTIFACTS_DIR: '/data/artifacts',
     BATCHGATE_SPOOL_DIR: '/data/spool',
     BATCHGATE_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     TEMPORAL_ADDRESS: '127.0.0.1:7233',

@@ -58,7 +58,6 @@ export function apiEnvironment(facts: StackFacts): Environment {
     DATABASE_URL: facts.databaseUrl,
     BATCHGATE_HOST: '127.0.0.1',
     BATCHGATE_PORT: String(facts.apiPort),
-    BATCHGATE_ARTIFACTS_DIR: join(facts.dataDirectory, 'artifacts'),
     BATCHGATE_SPOOL_DIR: join(facts.dataDirectory, 'spool'),
     BATCHGATE_TEMPORAL_UI_URL: facts.temporal.uiUrl ?? undefined,
   };

@@ -82,7 +82,7 @@ function createDependencies(
   return {
     db,
     providers: createProviders({
-      openai: config.openai.apiKey === null ? null : { apiKey: config.openai.apiKey, baseUrl: config.openai.baseUrl },
+      openai: config.openai,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
     }),

@@ -233,12 +233,14 @@ export class ShardRun {
   }
 
   async #ingest(attempt: AttemptRef): Promise<boolean> {
-    for (let reading = 1; !this.#historyIsLong(); reading += 1) {
+    let reading = 1;
+    do {
       this.#show('ingesting', 'bringing results home');
       const result = await this.#ingesting.ingestAttempt({ ...attempt, reading });
       switch (result.next) {
         case 'again':
           await this.#wait(result.delayMs, `${result.remaining} items without a result; download once more`);
+          reading += 1;
           break;
         case 'resubmit':
           this.#show('waiting', result.waiting === null ? 'resubmitting' : waitingFor(result.waiting));
@@ -247,8 +249,7 @@ export class ShardRun {
         case 'close':
           return this.#close(result.reason);
       }
-    }
-    while (!this.#historyIsLong());
+    } while (!this.#historyIsLong());
     return false;
   }
 

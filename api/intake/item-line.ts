@@ -145,9 +145,13 @@ function describeMissingRequest(request: unknown): string {
 const CUSTOM_ID = /"custom_id"\s*:\s*("(?:[^"\\]|\\.){0,1024}")/;
 
 function refuseText(text: string, { error, message }: { error: ErrorCode; message: string }): ReadItem {
+  return { ok: false, faults: [{ ...nameIn(text), error, message: `the item ${message}` }] };
+}
+
+/** The id of an item whose text, or its beginning, cannot be read as JSON. */
+export function nameIn(text: string): Pick<ItemFault, 'customId'> {
   const customId = findCustomId(text);
-  const named = customId === null ? {} : { customId: customId.slice(0, MAX_SHOWN_ID_CHARS).toWellFormed() };
-  return { ok: false, faults: [{ ...named, error, message: `the item ${message}` }] };
+  return customId === null ? {} : { customId: customId.slice(0, MAX_SHOWN_ID_CHARS).toWellFormed() };
 }
 
 function findCustomId(text: string): string | null {

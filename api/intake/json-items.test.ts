@@ -81,12 +81,14 @@ test('what is not UTF-8 spoils its own item alone', async () => {
   ]);
 });
 
-test('an item over the limit is refused by its index', async () => {
-  const error = await split(`{"items":["a","${'x'.repeat(100)}"]}`, 10, 100).catch((thrown: unknown) => thrown);
+test('an item over the limit is refused by its index and its id', async () => {
+  const long = `{"custom_id":"long","request":"${'x'.repeat(100)}"}`;
+  const error = await split(`{"items":["a",${long}]}`, 10, 100).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({
     code: 'request_too_large',
     field: 'items[1]',
-    message: expect.stringContaining('100 bytes'),
+    message: expect.stringContaining('the limit is 100'),
+    details: [{ index: 1, customId: 'long', error: 'request_too_large' }],
   });
 });
 

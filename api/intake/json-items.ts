@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isJsonObject } from '../../domain/json-object.ts';
-import { decodeUtf8, type ItemTexts, type TextFault } from './lines.ts';
+import { nameIn } from './item-line.ts';
+import { decodeUtf8, type ItemTexts, sizeOf, type TextFault } from './lines.ts';
 
 /** What stands around the items of a body: `{"items":[]}` and white space, with room for a member to refuse by name. */
 const MAX_FRAME_BYTES = 64 * 1024;
@@ -144,8 +145,10 @@ class ItemScanner {
     this.#pieceBytes += piece.length;
     if (this.#pieceBytes <= this.#maxItemBytes) return;
     const field = `items[${this.#index}]`;
-    const message = `Item ${this.#index} is longer than the limit of ${this.#maxItemBytes} bytes. Shorten it, or leave it out.`;
-    throw new GatewayError('request_too_large', message, { field });
+    const { head, bytes } = sizeOf(this.#pieces);
+    const message = `Item ${this.#index} has ${bytes} bytes or more; the limit is ${this.#maxItemBytes}. Shorten it, or leave it out.`;
+    const detail = { index: this.#index, ...nameIn(head), error: 'request_too_large', message } as const;
+    throw new GatewayError('request_too_large', message, { field, details: [detail] });
   }
 
   #keepFrame(piece: Buffer): void {

@@ -95,14 +95,18 @@ test.each([1, 3, 64, 4096])(
       chunkBytes,
     );
     expect(texts).toEqual(['a', '', 'b', exact, '', 'c', '']);
-    expect(faults).toEqual([2, 5, 7].map((position) => ({ position, fault: 'line_too_long' })));
+    expect(faults).toMatchObject([
+      { position: 2, fault: 'line_too_long', size: { head: long, bytes: long.length } },
+      { position: 5, fault: 'line_too_long', size: { bytes: 3 * long.length + 1 } },
+      { position: 7, fault: 'line_too_long', size: { head: long, bytes: long.length } },
+    ]);
   },
 );
 
 test('the limit is of bytes, not of characters', async () => {
   const { texts, faults } = await split(Buffer.from(`${'é'.repeat(5)}\n${'é'.repeat(6)}\n`), 64, 10);
   expect(texts).toEqual(['é'.repeat(5), '']);
-  expect(faults).toEqual([{ position: 2, fault: 'line_too_long' }]);
+  expect(faults).toMatchObject([{ position: 2, fault: 'line_too_long', size: { bytes: 12 } }]);
 });
 
 test('bytes that are not UTF-8 spoil their own line alone', async () => {

@@ -84,13 +84,13 @@ test('faults of one kind give their own code and field', async () => {
 
 test('lines too long and lines that are not UTF-8 are told like any other', async () => {
   const body = Buffer.concat([
-    Buffer.from(`${GOOD}\n${'x'.repeat(MAX_LINE_BYTES + 1)}\n`),
+    Buffer.from(`${GOOD}\n{"custom_id":"long","request":"${'x'.repeat(MAX_LINE_BYTES)}"}\n`),
     Buffer.from([0x22, 0xff, 0x22, 0x0a]),
     Buffer.from('{"a"'),
   ]);
   const { faults } = await spool(body);
   expect(faults.toError().details).toMatchObject([
-    { line: 2, index: 1, error: 'line_too_long', message: expect.stringContaining('2000 bytes') },
+    { line: 2, index: 1, customId: 'long', error: 'line_too_long', message: expect.stringContaining('2000 bytes') },
     { line: 3, index: 2, error: 'body_encoding' },
     { line: 4, index: 3, error: 'invalid_json' },
   ]);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemFaults, ItemPlace } from './item-faults.ts';
-import { type ItemFault, type ItemRules, readItem } from './item-line.ts';
+import { type ItemFault, type ItemRules, nameIn, readItem } from './item-line.ts';
 import type { ItemSpool } from './item-spool.ts';
 import { type ItemTexts, isBlank, type TextFault } from './lines.ts';
 
@@ -56,12 +56,16 @@ async function spoolBatch(batch: ItemTexts, itemsBefore: number, task: SpoolTask
   return itemCount;
 }
 
-function refuseText({ fault }: TextFault, maxLineBytes: number): { readonly ok: false; readonly faults: ItemFault[] } {
+function refuseText(
+  { fault, size }: TextFault,
+  maxLineBytes: number,
+): { readonly ok: false; readonly faults: ItemFault[] } {
   if (fault === 'invalid_utf8') {
     return { ok: false, faults: [{ error: 'body_encoding', message: 'the item is not valid UTF-8' }] };
   }
-  const message = `the line is longer than the limit of ${maxLineBytes} bytes. Make the request smaller`;
-  return { ok: false, faults: [{ error: 'line_too_long', message }] };
+  const length = size === undefined ? '' : `${size.bytes} bytes long, `;
+  const message = `the line is ${length}longer than the limit of ${maxLineBytes} bytes. Make the request smaller`;
+  return { ok: false, faults: [{ ...nameIn(size?.head ?? ''), error: 'line_too_long', message }] };
 }
 
 function placeOf({ positions }: ItemSpool, position: number, index: number): ItemPlace {

@@ -10,17 +10,29 @@ export async function* readCsvRows(
   file: string,
   delimiter: ',' | '\t',
 ): AsyncGenerator<Row> {
-  const parser = parse({ bom: true, delimiter, info: true, skip_empty_lines: true, relax_column_count: true });
+  const parser = parse({
+    bom: true,
+    delimiter,
+    // Files put together from several have both.
+    record_delimiter: ['\r\n', '\n'],
+    skip_empty_lines: true,
+    // Counted here, where the line is known.
+    relax_column_count: true,
+    info: true,
+  });
   const feeding = pipeline(Readable.from(utf8(bytes, file)), parser);
   // The loop below meets the same error first.
   feeding.catch(() => undefined);
   let names: readonly string[] | undefined;
-  let start = 1;
+  let linesBefore = 0;
+  let emptyBefore = 0;
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: InfoRecord }>) {
-      if (names === undefined) names = readHeader(record, file, start);
-      else yield { line: start, value: toObject(record, names, file, start) };
-      start = info.lines + 1;
+      const line = linesBefore + (info.empty_lines - emptyBefore) + 1;
+      if (names === undefined) names = readHeader(record, file, line);
+      else yield { line, value: toObject(record, names, file, line) };
+      linesBefore = info.lines;
+      emptyBefore = info.empty_lines;
     }
   } catch (error) {
     throw error instanceof CsvError ? csvFault(error, file) : error;

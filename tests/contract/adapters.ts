@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../domain/provider.ts';
 import { createOpenAiProvider } from '../../providers/openai/adapter.ts';
 import type { BatchProvider } from '../../providers/provider.ts';
-import type { SimulatorSettings, Simulators } from '../../simulators/start.ts';
+import type { SimulatorOptions, Simulators } from '../../simulators/start.ts';
 
 /** One adapter under contract: how to reach its simulator, and its simulator's own names for what the suite needs. */
 export interface AdapterUnderContract {
@@ -9,7 +9,7 @@ export interface AdapterUnderContract {
   /** Every endpoint it runs; the suite works with the first and tries each. */
   samples: readonly [Sample, ...Sample[]];
   /** Fast enough that a batch ends within a fraction of a second. */
-  settings: SimulatorSettings;
+  settings: NonNullable<SimulatorOptions['settings']>;
   connect(simulators: Simulators, timeouts: { requestTimeoutMs: number; idleTimeoutMs: number }): BatchProvider;
   routes: { create: string; retrieve: string; list: string; cancel: string; download: string };
 }

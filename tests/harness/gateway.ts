@@ -30,6 +30,7 @@ export interface JobAnswer {
   progress: { completed: number; failed: number } | null;
   warnings?: { code: string }[];
   unmatched_lines?: number;
+  completed_at?: string | null;
 }
 
 export interface ResultRow {

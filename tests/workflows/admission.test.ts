@@ -97,7 +97,8 @@ test.each([
 ])('an update that carries %s asks for the submission of the run', async (_what, payload) => {
   const job = engine().addJob();
   const handle = await engine().startJob(job);
-  const answer = payload === undefined ? handle.executeUpdate('admit') : handle.executeUpdate('admit', { args: [payload] });
+  const answer =
+    payload === undefined ? handle.executeUpdate('admit') : handle.executeUpdate('admit', { args: [payload] });
   expect(await answer).toEqual({ verdict: 'accepted' });
   expect(await handle.result()).toEqual({ state: 'completed' });
 });

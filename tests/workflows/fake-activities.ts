@@ -5,7 +5,7 @@ import type {
   ProviderActivities,
   ShardActivities,
 } from '../../activities/interfaces.ts';
-import { FakeJob, type JobScript } from './fake-job.ts';
+import { FakeJob, type Gate, type JobScript } from './fake-job.ts';
 
 const BEAT_EVERY_MS = 20;
 
@@ -75,12 +75,12 @@ export function createFakeActivities(jobs: FakeJobs): {
 }
 
 /** Beats while it waits, so that a cancellation of the activity is heard, and throws it. */
-async function passGate(opened: Promise<void> | undefined): Promise<void> {
-  if (opened === undefined) return;
+async function passGate(gate: Gate | undefined): Promise<void> {
+  if (gate === undefined) return;
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), BEAT_EVERY_MS);
   try {
-    await Promise.race([opened, context.cancelled]);
+    await (gate.heedsCancel ? Promise.race([gate.opened, context.cancelled]) : gate.opened);
   } finally {
     clearInterval(timer);
   }

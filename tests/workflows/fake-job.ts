@@ -37,6 +37,13 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
+export interface Gate {
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+  /** Whether a call that waits here ends when its activity is cancelled. */
+  readonly heedsCancel: boolean;
+}
+
 /** The rows of one job, in memory, and everything that was asked of them. */
 export class FakeJob {
   readonly jobId: string;
@@ -47,7 +54,7 @@ export class FakeJob {
   batchesOpen = false;
   cancel: { by: string; reason: string | null } | null = null;
   ended: string | null = null;
-  readonly #gates = new Map<string, { readonly opened: Promise<void>; readonly open: () => void }>();
+  readonly #gates = new Map<string, Gate>();
   readonly #stored = new Map<number, AdmissionVerdict['verdict']>();
 
   constructor(jobId: string, script: JobScript) {
@@ -61,10 +68,10 @@ export class FakeJob {
     return this.calls.filter((call) => call.name === name).map((call) => call.input);
   }
 
-  /** Every call of the activity from now on waits, before it does anything, until released. */
-  hold(name: string): { release: () => void } {
+  /** Every call of the activity from now on waits, before it does anything, until released or cancelled. */
+  hold(name: string, { heedsCancel = true } = {}): { release: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#gates.set(name, { opened: promise, open: resolve });
+    this.#gates.set(name, { opened: promise, open: resolve, heedsCancel });
     return {
       release: () => {
         this.#gates.delete(name);
@@ -74,8 +81,8 @@ export class FakeJob {
   }
 
   /** Undefined where nothing holds the activity. */
-  gate(name: string): Promise<void> | undefined {
-    return this.#gates.get(name)?.opened;
+  gate(name: string): Gate | undefined {
+    return this.#gates.get(name);
   }
 
   releaseAll(): void {

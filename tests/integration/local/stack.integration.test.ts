@@ -100,7 +100,7 @@ test('starts everything, says where it is, and when ephemeral leaves neither a p
     TEMPORAL_ADDRESS: stack.ready.temporal_address,
     BATCHGATE_TEMPORAL_UI_URL: stack.ready.temporal_ui_url,
   });
-  const folder = join(seen.BATCHGATE_ARTIFACTS_DIR, '..');
+  const folder = join(seen.BATCHGATE_SPOOL_DIR, '..');
   expect(statSync(folder).isDirectory()).toBe(true);
   const pids = Object.values(stack.pids()).map(Number);
   expect(pids).toHaveLength(4);

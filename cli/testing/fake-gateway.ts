@@ -1,0 +1,138 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { CancelJob } from '../../contracts/cancel-job.ts';
+import { CreateJob } from '../../contracts/create-job.ts';
+import type { ErrorEnvelope } from '../../contracts/error.ts';
+import { Item } from '../../contracts/item.ts';
+import type { BatchJob } from '../../contracts/job.ts';
+import type { LedgerPage } from '../../contracts/ledger-entry.ts';
+import type { LedgerVerification } from '../../contracts/operator-job.ts';
+import type { Result } from '../results/result-line.ts';
+import { counts, fakeJob, fakeResult } from './fake-job.ts';
+
+/** What a test arranges and looks at. */
+export interface FakeGateway {
+  readonly url: string;
+  /** Of the one job there is. */
+  job: BatchJob | null;
+  /** Each line of the last manifest; null for a blank one. */
+  readonly manifest: (unknown | null)[];
+  /** Calls as `GET /path?query`, and the keys they came with. */
+  readonly calls: string[];
+  readonly keys: string[];
+  /** Answered to the operation's next call, once each, before anything else. */
+  readonly refusals: { readonly operation: string; readonly status: number; readonly envelope: Partial<ErrorEnvelope> }[];
+  /** How the job goes on, a step for each look at its status. */
+  steps: Partial<BatchJob>[];
+  /** The result of an item, given its custom id. */
+  toResult: (customId: string) => Result;
+  ledger: LedgerPage['data'];
+  verification: LedgerVerification;
+  close(): Promise<void>;
+}
+
+const ENDED: readonly string[] = ['completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'];
+const RESULTS_A_PAGE = 2;
+
+/** A gateway with one job that does as it is told, over real HTTP. */
+export async function startFakeGateway(): Promise<FakeGateway> {
+  const app = new Hono();
+  const { promise: port, resolve } = Promise.withResolvers<number>();
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (info) => resolve(info.port));
+  const fake: FakeGateway = {
+    url: `http://127.0.0.1:${await port}`,
+    job: null,
+    manifest: [],
+    calls: [],
+    keys: [],
+    refusals: [],
+    steps: [],
+    toResult: (customId) => fakeResult(customId),
+    ledger: [],
+    verification: { ok: true, jobs: 1, items: 2, differences: [] },
+    close: () => new Promise((done) => server.close(() => done())),
+  };
+  addRoutes(app, fake);
+  return fake;
+}
+
+function addRoutes(app: Hono, fake: FakeGateway): void {
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    fake.calls.push(`${c.req.method} ${pathname}${decodeURIComponent(search)}`);
+    fake.keys.push(c.req.header('authorization')?.replace('Bearer ', '') ?? '');
+    const operation = `${c.req.method} ${pathname.split('/').at(-1)}`;
+    const index = fake.refusals.findIndex((refusal) => refusal.operation === operation);
+    const [refusal] = index === -1 ? [] : fake.refusals.splice(index, 1);
+    if (refusal === undefined) return next();
+    await c.req.arrayBuffer();
+    const envelope = { error: 'internal', message: 'refused', request_id: 'req_1', ...refusal.envelope };
+    return c.json(envelope, { status: refusal.status as 400 });
+  });
+  const answer = () => fake.job ?? fakeJob();
+
+  app.post('/v1/batch-jobs', async (c) => {
+    const { endpoint, model, name = null, metadata = {} } = CreateJob.parse(await c.req.json());
+    fake.job = fakeJob({ endpoint, model, name, metadata });
+    return c.json(fake.job, 201);
+  });
+  app.put('/v1/batch-jobs/job_1/manifest', async (c) => {
+    const lines = (await c.req.text()).split('\n').slice(0, -1);
+    fake.manifest.splice(0, Number.POSITIVE_INFINITY, ...lines.map((line) => (line === '' ? null : Item.parse(JSON.parse(line)))));
+    const total = lines.filter((line) => line !== '').length;
+    fake.job = { ...answer(), counts: counts(total, { submitted: 0 }) };
+    return c.json({ accepted: total, duplicates: 0, total });
+  });
+  app.post('/v1/batch-jobs/job_1/submit', (c) => {
+    fake.job = { ...answer(), status: 'queued', submitted_at: '2026-08-19T10:05:00.000Z' };
+    return c.json(fake.job, 202);
+  });
+  app.post('/v1/batch-jobs/job_1/cancel', async (c) => {
+    const { reason = null } = CancelJob.parse(await c.req.json());
+    const cancel = { requested_at: '2026-08-19T10:06:00.000Z', by: 'key_1', reason, outcome: null };
+    fake.job = { ...answer(), status: 'cancel_requested', cancel };
+    return c.json(fake.job, 202);
+  });
+  app.delete('/v1/batch-jobs/job_1', (c) => {
+    fake.job = null;
+    return c.body(null, 204);
+  });
+  app.get('/v1/batch-jobs', (c) => c.json({ data: fake.job === null ? [] : [fake.job], next_cursor: null }));
+  app.get('/v1/batch-jobs/job_1', (c) => {
+    const step = fake.steps.shift();
+    if (step !== undefined) fake.job = { ...answer(), ...step };
+    return c.json(answer());
+  });
+  addReads(app, fake);
+}
+
+function addReads(app: Hono, fake: FakeGateway): void {
+  app.get('/v1/batch-jobs/job_1/results', (c) => {
+    const ids = fake.manifest.flatMap((item) => (item === null ? [] : [(item as { custom_id: string }).custom_id]));
+    const { completed = 0, failed = 0, expired = 0, cancelled = 0 } = fake.job?.counts ?? {};
+    const settled = ids.slice(0, completed + failed + expired + cancelled);
+    const start = Number(c.req.query('cursor') ?? 0);
+    const page = settled.slice(start, start + RESULTS_A_PAGE);
+    const end = start + page.length;
+    const isOver = end === settled.length && ENDED.includes(fake.job?.status ?? '');
+    return c.json({ data: page.map(fake.toResult), next_cursor: isOver ? null : String(end) });
+  });
+  app.get('/v1/batch-jobs/job_1/items', (c) => {
+    const customId = c.req.query('custom_id') ?? '';
+    return c.json({ ...fake.toResult(customId), created_at: '2026-08-19T10:00:00.000Z' });
+  });
+  app.get('/v1/batch-jobs/job_1/ledger', (c) => c.json({ data: fake.ledger, next_cursor: null }));
+  app.get('/v1/budgets', (c) => {
+    const amounts = { limit: '1000.00', held: '0.05', settled: '0.25', available: '999.70', currency: 'USD' };
+    const budget = { scope: 'tenant', scope_id: 'tenant_local', period: 'total', period_start: null, ...amounts };
+    return c.json({ data: [budget], as_of: '2026-08-19T10:00:00.000Z' });
+  });
+  app.post('/v1/batch-jobs/job_1/validate', (c) => {
+    const finding = { error: 'model_unknown', message: 'Unknown model.', field: 'model', items: 0, details: [] };
+    const isKnown = fake.job?.model === 'analysis-small';
+    const findings = isKnown ? [] : [finding];
+    return c.json({ ok: isKnown, findings, target: null, rejected_targets: [], estimate: null, budgets: [] });
+  });
+  app.get('/v1/operator/ledger/verify', (c) => c.json(fake.verification));
+  app.post('/v1/operator/jobs/job_1/poll-now', (c) => c.json({ job_id: 'job_1', signalled: true }));
+}

@@ -1,0 +1,27 @@
+import type { BatchProvider } from './provider.ts';
+import { ProviderError } from './provider-error.ts';
+
+/** The adapter without a key: it encodes and decodes, and every call is refused before it is sent. */
+export function withoutCredential(adapter: BatchProvider): BatchProvider {
+  const refuse = async (): Promise<never> => {
+    throw new ProviderError({
+      code: 'credential_refused',
+      message: `no credential for ${adapter.provider} is configured`,
+      isRetryable: false,
+      mayHaveActed: false,
+    });
+  };
+  return {
+    provider: adapter.provider,
+    inputFraming: adapter.inputFraming,
+    encodeItem: (item) => adapter.encodeItem(item),
+    uploadInput: refuse,
+    createBatch: refuse,
+    findBatches: refuse,
+    retrieveBatch: refuse,
+    cancelBatch: refuse,
+    resultFiles: (batch) => adapter.resultFiles(batch),
+    downloadFile: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
+    decodeLine: (endpoint, line) => adapter.decodeLine(endpoint, line),
+  };
+}

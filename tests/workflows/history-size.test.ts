@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { cancelSignal, pollNowSignal } from '../../workflows/messages.ts';
+import { eventually } from '../harness/eventually.ts';
+import { type Event, payloadBytes, readEvents, readRuns } from './read-history.ts';
+import { useFakeEngine } from './use-fake-engine.ts';
+
+const engine = useFakeEngine();
+
+/** Temporal warns at 10,240 events; a run this short can be read by a person. */
+const MAX_EVENTS = 500;
+const MAX_MESSAGE_BYTES = 1_024;
+/** What an activity answers may list up to 50 shards. */
+const MAX_PAYLOAD_BYTES = 4_096;
+
+function longest(runs: readonly Event[][]): number {
+  return Math.max(...runs.map((events) => events.length));
+}
+
+function messagesOf(events: readonly Event[]): Event[] {
+  return events.filter(
+    (event) =>
+      event.workflowExecutionStartedEventAttributes ??
+      event.workflowExecutionCompletedEventAttributes ??
+      event.workflowExecutionContinuedAsNewEventAttributes ??
+      event.workflowExecutionSignaledEventAttributes ??
+      event.startChildWorkflowExecutionInitiatedEventAttributes,
+  );
+}
+
+test('a batch that is polled for long never makes a run of 500 events', async () => {
+  const job = engine().addJob({ poll: Array(80).fill({}), pollDelayMs: 1 });
+  const handle = await engine().startShard(job);
+  await handle.result();
+  const runs = await readRuns(engine().client, handle.workflowId, handle.firstExecutionRunId);
+  expect(runs.length).toBeGreaterThanOrEqual(2);
+  expect(longest(runs)).toBeLessThan(MAX_EVENTS);
+  expect(job.called('pollAttempt')).toHaveLength(81);
+});
+
+test('a job of many shards that is cancelled half way makes no run of 500 events, nor a large payload', async () => {
+  const job = engine().addJob({ shards: 60, window: 8, pollDelayMs: 60_000 });
+  job.batchesOpen = true;
+  const handle = await engine().startJob(job);
+  await eventually(() => job.called('pollAttempt').length === 8);
+  await handle.signal(pollNowSignal);
+  await eventually(() => job.called('pollAttempt').length === 16);
+  const first = await readEvents(engine().client, handle.workflowId);
+  await handle.signal(cancelSignal, { by: 'x'.repeat(5_000), reason: 'y'.repeat(5_000) });
+  expect(await handle.result()).toEqual({ state: 'cancelled' });
+  expect(job.called('submitAttempt')).toHaveLength(8);
+  const runs = await readRuns(engine().client, handle.workflowId, handle.firstExecutionRunId);
+  expect(longest(runs)).toBeLessThan(MAX_EVENTS);
+  expect(Math.max(...payloadBytes(messagesOf(first)))).toBeLessThan(MAX_MESSAGE_BYTES);
+  const own = runs.flat().filter((event) => !event.workflowExecutionSignaledEventAttributes);
+  expect(Math.max(...payloadBytes(messagesOf(own)))).toBeLessThan(MAX_MESSAGE_BYTES);
+  expect(Math.max(...payloadBytes(own))).toBeLessThan(MAX_PAYLOAD_BYTES);
+});
+
+test('one look of a job at eight shards costs few events, so that a day of them is a handful of runs', async () => {
+  const job = engine().addJob({ shards: 8, pollDelayMs: 60_000 });
+  job.batchesOpen = true;
+  const handle = await engine().startJob(job, { lookAgainMs: 100 });
+  await eventually(() => job.called('pollAttempt').length === 8);
+  const before = job.called('readShards').length;
+  const eventsBefore = (await readEvents(engine().client, handle.workflowId)).length;
+  await eventually(() => job.called('readShards').length >= before + 5);
+  const looks = job.called('readShards').length - before;
+  const events = (await readEvents(engine().client, handle.workflowId)).length - eventsBefore;
+  expect(events / looks).toBeLessThan(50);
+  await handle.terminate();
+});
