@@ -30,6 +30,8 @@ import { DENIALS, waitedMs } from './waiting.ts';
 /** A line longer than this is no result of ours: kept as unmatched. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_LINES = 10_000;
+/** Answers may be long: what waits to be copied is bounded by size too. */
+const CHUNK_CHARS = 16_000_000;
 /** COPYs under way beside the parser. */
 const COPIES_AT_ONCE = 2;
 
@@ -164,9 +166,11 @@ async function stageFile(
   const isLast = isLastReading(reading, settings);
   const copies = new Set<Promise<void>>();
   let chunk: MatchedLine[] = [];
+  let chars = 0;
   const flush = async (): Promise<void> => {
     const lines = chunk;
     chunk = [];
+    chars = 0;
     if (copies.size >= COPIES_AT_ONCE) await Promise.race(copies);
     const copy = stageChunk(db, reading, lines, fileNo).finally(() => copies.delete(copy));
     copies.add(copy);
@@ -187,8 +191,10 @@ async function stageFile(
     for (const line of matched) {
       if (line.result.kind === 'completed') counts.completed += 1;
       if (line.result.kind === 'failed') counts.failed += 1;
-      if (line.isReadable || isLast) chunk.push(line);
-      if (chunk.length >= CHUNK_LINES) await flush();
+      if (!line.isReadable && !isLast) continue;
+      chunk.push(line);
+      chars += line.result.kind === 'completed' ? line.result.body.length : 0;
+      if (chunk.length >= CHUNK_LINES || chars >= CHUNK_CHARS) await flush();
     }
   }
   await flush();

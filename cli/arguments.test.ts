@@ -16,7 +16,9 @@ const command = defineCommand({
 });
 
 test('reads options and arguments in any order', () => {
-  expect(readArguments(command, ['--out=a', 'job', '--metadata', 'x=1', '--no-watch', '--metadata', 'y=2', 'file'])).toEqual({
+  expect(
+    readArguments(command, ['--out=a', 'job', '--metadata', 'x=1', '--no-watch', '--metadata', 'y=2', 'file']),
+  ).toEqual({
     values: { out: 'a', metadata: ['x=1', 'y=2'], watch: false },
     positionals: ['job', 'file'],
   });

@@ -18,7 +18,7 @@ export function readArguments(command: Command, args: readonly string[]): Call<O
   return call;
 }
 
-export function usageLine(command: Command): string {
+function usageLine(command: Command): string {
   return [command.name, ...command.arguments, '[options]'].join(' ');
 }
 

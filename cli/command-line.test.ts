@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { defineCommand, JSON_OPTION } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -9,16 +10,19 @@ test.each([['help'], ['--help'], ['-h']])('%s lists every command and the exit c
   expect(out).toContain('130  left by Ctrl-C');
 });
 
-test.each(COMMANDS.map(({ name }) => name))('%s tells about itself, with its options and examples that can be read', async (name) => {
-  const { out } = await runCli(['help', name]);
-  expect((await runCli([name, '--help'])).out).toBe(out);
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  for (const option of Object.keys(command?.options ?? {})) expect(out).toContain(`  --${option}`);
-  for (const example of command?.examples ?? []) {
-    expect(out).toContain(`  batchgate ${example}\n`);
-    expect(example.split(' ')[0]).toBe(name);
-  }
-});
+test.each(COMMANDS.map(({ name }) => name))(
+  '%s tells about itself, with its options and examples that can be read',
+  async (name) => {
+    const { out } = await runCli(['help', name]);
+    expect((await runCli([name, '--help'])).out).toBe(out);
+    const command = COMMANDS.find((candidate) => candidate.name === name);
+    for (const option of Object.keys(command?.options ?? {})) expect(out).toContain(`  --${option}`);
+    for (const example of command?.examples ?? []) {
+      expect(out).toContain(`  batchgate ${example}\n`);
+      expect(example.split(' ')[0]).toBe(name);
+    }
+  },
+);
 
 test('no line of the help is wider than a terminal, examples apart', async () => {
   for (const name of ['', ...COMMANDS.map((command) => command.name)]) {
@@ -29,7 +33,10 @@ test('no line of the help is wider than a terminal, examples apart', async () =>
 });
 
 test('prints the version', async () => {
-  expect(await runCli(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^batchgate \d+\.\d+\.\d+ \(Node 26\./) });
+  expect(await runCli(['--version'])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^batchgate \d+\.\d+\.\d+ \(Node 26\./),
+  });
 });
 
 test('says how to use it where no command is given', async () => {
@@ -43,15 +50,26 @@ test.each([
   [['xyzzy'], 'error: There is no command xyzzy. See: help.\n'],
   [['--json'], '{"error":"usage","message":"The command comes first, not --json. See: help.","exit_code":2}\n'],
   [['help', 'runn'], 'error: There is no command runn. Did you mean run?\n'],
-  [['status', '--json'], '{"error":"usage","message":"status needs JOB: status JOB [options]","field":"JOB","exit_code":2}\n'],
+  [
+    ['status', '--json'],
+    '{"error":"usage","message":"status needs JOB: status JOB [options]","field":"JOB","exit_code":2}\n',
+  ],
 ])('%j is wrong usage', async (args, err) => {
   expect(await runCli(args)).toEqual({ code: 2, out: '', err });
 });
 
 test('what nobody expected is told in a line and ends as a fault', async () => {
-  const { code, err } = await runCli(['run', 'x.csv', '--template', '{{a}}', '--out', '/'], {
-    environment: { BATCHGATE_URL: 'http://127.0.0.1:9', BATCHGATE_KEY: 'k' },
+  const boom = defineCommand({
+    name: 'boom',
+    summary: '',
+    arguments: [],
+    options: JSON_OPTION,
+    examples: [],
+    run: async () => {
+      throw new Error('disk full');
+    },
   });
-  expect(code).toBe(2);
-  expect(err).toBe('error: x.csv: there is no such file\n');
+  expect(await runCli(['boom'], { commands: [boom] })).toEqual({ code: 4, out: '', err: 'error: disk full\n' });
+  const { err } = await runCli(['boom', '--json'], { commands: [boom] });
+  expect(JSON.parse(err)).toEqual({ error: 'internal_error', message: 'disk full', exit_code: 4 });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leaveReadyFile } from '../local/ready-file.ts';
-import type { StackReady } from '../local/stack-options.ts';
 import { type FakeGateway, startFakeGateway } from './testing/fake-gateway.ts';
+import { fakeReady } from './testing/fake-ready.ts';
 import { runCli } from './testing/run-cli.ts';
 
 let gateway: FakeGateway;
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 function leaveStack(url = gateway.url): void {
-  leaveReadyFile(data, { api_url: url, tenant_key: 'stack-tenant', operator_key: 'stack-operator' } as StackReady);
+  leaveReadyFile(data, fakeReady(url));
 }
 
 test('uses the local stack of the data folder without any setting', async () => {
@@ -31,7 +31,11 @@ test('uses the local stack of the data folder without any setting', async () => 
 
 test('what is said comes before the environment, and both before the stack', async () => {
   leaveStack('http://127.0.0.1:9');
-  const environment = { BATCHGATE_URL: gateway.url, BATCHGATE_KEY: 'env-tenant', BATCHGATE_OPERATOR_KEY: 'env-operator' };
+  const environment = {
+    BATCHGATE_URL: gateway.url,
+    BATCHGATE_KEY: 'env-tenant',
+    BATCHGATE_OPERATOR_KEY: 'env-operator',
+  };
   await runCli(['budgets', '--data', data], { environment });
   await runCli(['budgets', '--data', data, '--key', 'said'], { environment });
   await runCli(['ledger', 'verify', '--data', data], { environment });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { projectDirectory } from '../local/processes.ts';
-import { findRunningStack, type RunningStack } from '../local/ready-file.ts';
+import { findRunningStack } from '../local/ready-file.ts';
+import type { StackReady } from '../local/stack-options.ts';
 import { Client } from './client.ts';
 import type { Context } from './command.ts';
 import { usageError } from './errors.ts';
@@ -73,7 +74,7 @@ function connect(values: ConnectionValues, context: Context, source: KeySource):
 }
 
 /** The stack of the folder that is named, else of this folder, else of the project's own. */
-function findStack(named: string | undefined): RunningStack | undefined {
+function findStack(named: string | undefined): StackReady | undefined {
   const folders = named === undefined ? [DATA_DIRECTORY, join(projectDirectory, DATA_DIRECTORY)] : [named];
   for (const folder of folders) {
     const stack = findRunningStack(folder);

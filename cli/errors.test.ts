@@ -2,13 +2,23 @@ import { expect, test } from 'vitest';
 import { describeError, errorJson, inputError, refusal, unreachable, usageError } from './errors.ts';
 
 test('names code, field and request id in one line', () => {
-  const error = refusal(422, { error: 'model_unknown', message: 'Unknown model.', field: 'model_name', request_id: 'req_1' });
+  const error = refusal(422, {
+    error: 'model_unknown',
+    message: 'Unknown model.',
+    field: 'model_name',
+    request_id: 'req_1',
+  });
   expect(describeError(error)).toBe('model_unknown: Unknown model. (field: model_name, request id: req_1)');
   expect(error.exit).toBe('refused');
 });
 
 test('does not say a field twice, and says what to do about a key', () => {
-  const error = refusal(401, { error: 'unauthorized', message: 'Send a key in Authorization.', field: 'Authorization', request_id: 'r' });
+  const error = refusal(401, {
+    error: 'unauthorized',
+    message: 'Send a key in Authorization.',
+    field: 'Authorization',
+    request_id: 'r',
+  });
   expect(describeError(error)).toBe(
     'unauthorized: Send a key in Authorization. Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY). (request id: r)',
   );
@@ -22,7 +32,13 @@ test('shows the first findings, each with its place, and how many more there are
     error: 'invalid_item' as const,
     message: 'wrong',
   }));
-  const envelope = { error: 'invalid_item' as const, message: 'Nothing was stored.', details, details_count: 40, request_id: 'r' };
+  const envelope = {
+    error: 'invalid_item' as const,
+    message: 'Nothing was stored.',
+    details,
+    details_count: 40,
+    request_id: 'r',
+  };
   const lines = describeError(refusal(400, envelope)).split('\n');
   expect(lines[1]).toBe('  line 1, r0, request: wrong');
   expect(lines).toHaveLength(12);
@@ -42,7 +58,12 @@ test('says our own errors without a code', () => {
 });
 
 test('prints JSON with the exit code', () => {
-  expect(JSON.parse(errorJson(usageError('no', '--x')))).toEqual({ error: 'usage', message: 'no', field: '--x', exit_code: 2 });
+  expect(JSON.parse(errorJson(usageError('no', '--x')))).toEqual({
+    error: 'usage',
+    message: 'no',
+    field: '--x',
+    exit_code: 2,
+  });
 });
 
 test('a fault of the gateway is no refusal', () => {

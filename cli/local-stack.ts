@@ -17,6 +17,11 @@ export const STACK_OPTIONS = {
 
 export type StackValues = OptionValues<typeof STACK_OPTIONS>;
 
+/** What further commands need to find the stack, with a space before it. */
+export function dataOption({ data }: StackValues): string {
+  return data === undefined ? '' : ` --data ${data}`;
+}
+
 const DEFAULT_PORT = '8080';
 const MAX_PORT = 65_535;
 

@@ -16,7 +16,11 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 test('aligns columns by what is seen, and ends lines without spaces', () => {
-  const rows = [{ name: '日本', items: 1_234_567 }, { name: 'a longer name', items: 5 }, { name: null, items: 0 }];
+  const rows = [
+    { name: '日本', items: 1_234_567 },
+    { name: 'a longer name', items: 5 },
+    { name: null, items: 0 },
+  ];
   expect(table(context, COLUMNS, rows)).toBe(
     ['NAME        ITEMS', '日本    1,234,567', 'a lon…          5', '-               0', ''].join('\n'),
   );
@@ -28,7 +32,14 @@ test('lets nothing through that would steer a terminal', () => {
 });
 
 test('shows the fields that have a value, aligned', () => {
-  expect(fields(context, [['a', 1], ['none', null], ['longer', 'x'], ['empty', '']])).toBe('a       1\nlonger  x\n');
+  expect(
+    fields(context, [
+      ['a', 1],
+      ['none', null],
+      ['longer', 'x'],
+      ['empty', ''],
+    ]),
+  ).toBe('a       1\nlonger  x\n');
 });
 
 test.each([

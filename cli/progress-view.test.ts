@@ -33,7 +33,11 @@ test('shows why nothing moves, and what is to be known at once', () => {
 });
 
 test.each([20, 40, 60, 200])('never draws wider than %i columns', (columns) => {
-  const job = { ...frame().job, name: 'x'.repeat(300), waiting: { reason: 'y'.repeat(300), since: '2026-08-19T10:05:00.000Z' } };
+  const job = {
+    ...frame().job,
+    name: 'x'.repeat(300),
+    waiting: { reason: 'y'.repeat(300), since: '2026-08-19T10:05:00.000Z' },
+  };
   for (const line of renderProgress(frame({ job, notes: ['z'.repeat(300)] }), columns, plain)) {
     expect(textWidth(line)).toBeLessThanOrEqual(columns);
   }

@@ -34,7 +34,11 @@ test('json is one document over all pages', () => {
 });
 
 test('ndjson is a record a line', () => {
-  expect(write('ndjson', [sum('a'), sum('b')]).split('\n')).toEqual([JSON.stringify(sum('a')), JSON.stringify(sum('b')), '']);
+  expect(write('ndjson', [sum('a'), sum('b')]).split('\n')).toEqual([
+    JSON.stringify(sum('a')),
+    JSON.stringify(sum('b')),
+    '',
+  ]);
 });
 
 test('csv has one header, with groups as columns of their own', () => {

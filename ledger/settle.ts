@@ -59,8 +59,10 @@ export async function settleRemainder(
 
 /**
  * The whole settlement of a range in one short transaction. The gate is the insert into item_outcomes: result, ledger,
- * item, counts and money move only for the rows it returns, so a replay, a second worker or a doubled line changes
- * nothing. The progress row is locked first; it serialises a job's settlements and numbers the results.
+ * item, counts and money move only for the rows it returns, and only for items that had none, so a replay, a second
+ * worker or a doubled line changes nothing. The progress row is locked first: it serialises a job's settlements and
+ * numbers the results. So no conflict is left to ignore (which would cost half of the statement's time): a row that
+ * came in between would be our own fault, and ends the transaction by the primary key.
  */
 async function settle(
   db: Database,
@@ -73,18 +75,21 @@ async function settle(
     db,
     async (client) => {
       const progress = await lockProgress(client, job.key.uuid);
-      const { rows: found } = await client.query<FoundGroup>(settleStatement(source.chosen, source.staged), [
-        job.key.uuid,
-        job.key.bucket,
-        range.firstItemNo,
-        range.lastItemNo,
-        shard.requestedModel,
-        shard.shard,
-        range.attempt,
-        progress.last_seq,
-        job.submissionNo,
-        ...parameters,
-      ]);
+      const { rows: found } = await client.query<FoundGroup>(
+        settleStatement(source.chosen, source.staged, job.key.bucket),
+        [
+          job.key.uuid,
+          job.key.bucket,
+          range.firstItemNo,
+          range.lastItemNo,
+          shard.requestedModel,
+          shard.shard,
+          range.attempt,
+          progress.last_seq,
+          job.submissionNo,
+          ...parameters,
+        ],
+      );
       const staged = found[0]?.staged;
       if (staged !== source.stagedLines) {
         throw new Error(`of ${source.stagedLines} staged lines ${staged} are left: the files have to be read again`);
@@ -186,28 +191,28 @@ const CHOSEN_FROM_ITEMS = `
 const STAGED_IN_RANGE = `
   (SELECT count(*)::int FROM result_stage s WHERE s.attempt_no = $10 AND s.item_no BETWEEN $3 AND $4)`;
 
-function settleStatement(chosen: string, staged: string): string {
+/** Written straight into the partitions of the job's bucket: finding them row by row costs a fifth of the time. */
+function settleStatement(chosen: string, staged: string, bucket: number): string {
   return `
     WITH chosen AS MATERIALIZED (${chosen}),
     gate AS (
-      INSERT INTO item_outcomes (bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
+      INSERT INTO item_outcomes_${bucket} (bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
         cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash)
       SELECT $2::int, $1::uuid, item_no, $8::int + row_number() OVER (ORDER BY item_no), $6::int, $7::int, state, failure_class, error_code, input_tokens,
         cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash
       FROM chosen
-      ON CONFLICT DO NOTHING
       RETURNING item_no, state, error_code, input_tokens, output_tokens, amount, settled_at
     ),
     contents AS (
-      INSERT INTO item_results (bucket, job_id, item_no, body, error_message, native_error)
+      INSERT INTO item_results_${bucket} (bucket, job_id, item_no, body, error_message, native_error)
       SELECT $2::int, $1::uuid, item_no, body, error_message, native_error FROM chosen JOIN gate USING (item_no)
     ),
     charges AS (
-      INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
+      INSERT INTO ledger_entries_${bucket} (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
       SELECT $2::int, $1::uuid, item_no, 'batch.item.settled', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
     ),
     items AS (
-      UPDATE batch_items i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
+      UPDATE batch_items_${bucket} i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
         settled_amount = gate.amount, settled_at = gate.settled_at, error_code = gate.error_code
       FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND i.item_no = gate.item_no
     )

@@ -3,14 +3,19 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { StackReady } from './stack-options.ts';
 
-const RunningStack = z.looseObject({
+const Url = z.string().nullable();
+const Ready = z.object({
+  ready: z.literal(true),
   api_url: z.string(),
-  tenant_key: z.string(),
+  admin_key: z.string(),
   operator_key: z.string(),
-});
-
-/** Where a stack that runs on a data folder answers, and the keys it takes. */
-export type RunningStack = z.infer<typeof RunningStack>;
+  tenant_key: z.string(),
+  temporal_address: z.string(),
+  temporal_ui_url: Url,
+  temporal_namespace: z.string(),
+  database_url: z.string(),
+  simulators: z.object({ openai_url: Url, anthropic_url: Url, gemini_url: Url, control_url: Url }),
+}) satisfies z.ZodType<StackReady>;
 
 /** Leaves the ready line in the data folder for other commands, readable by its owner alone, and returns what takes it away. */
 export function leaveReadyFile(dataDirectory: string, ready: StackReady): () => void {
@@ -23,9 +28,9 @@ export function leaveReadyFile(dataDirectory: string, ready: StackReady): () => 
 }
 
 /** The stack that said it is ready on the folder and has not taken it back; undefined when there is none. */
-export function findRunningStack(dataDirectory: string): RunningStack | undefined {
+export function findRunningStack(dataDirectory: string): StackReady | undefined {
   try {
-    return RunningStack.parse(JSON.parse(readFileSync(readyFile(dataDirectory), 'utf8')));
+    return Ready.parse(JSON.parse(readFileSync(readyFile(dataDirectory), 'utf8')));
   } catch {
     return undefined;
   }

@@ -1,10 +1,13 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import { DATABASE_QUEUE, MAINTENANCE_QUEUE } from './task-queues.ts';
 
-/** Short set-wise SQL. Retried for ever: Postgres being away is no reason to give a job up. */
+/**
+ * Short set-wise SQL. Retried for ever: Postgres being away is no reason to give a job up. What a worker took with it
+ * when it stopped is given to another after this time, so it is not longer than the waits for locks need.
+ */
 export const DATABASE_POLICY: ActivityOptions = {
   taskQueue: DATABASE_QUEUE,
-  startToCloseTimeout: '2 minutes',
+  startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
 };

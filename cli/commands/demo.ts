@@ -1,6 +1,10 @@
-import { defineCommand } from '../command.ts';
-import { runDemo } from '../demo/run-demo.ts';
-import { runLocalStack, STACK_OPTIONS } from '../local-stack.ts';
+import { findRunningStack } from '../../local/ready-file.ts';
+import type { StackReady } from '../../local/stack-options.ts';
+import { type Context, defineCommand } from '../command.ts';
+import { DATA_DIRECTORY } from '../connection.ts';
+import { type Demo, runDemo } from '../demo/run-demo.ts';
+import { listenForInterrupts } from '../interrupts.ts';
+import { dataOption, runLocalStack, STACK_OPTIONS, type StackValues } from '../local-stack.ts';
 import { readCount } from '../option-values.ts';
 
 const DEFAULT_ITEMS = '1200';
@@ -17,16 +21,54 @@ export const demoCommand = defineCommand({
   },
   details:
     'The tickets are classified by analysis-small. With OPENAI_API_KEY set they go to OpenAI for real, which costs money ' +
-    '(at most 5.00 USD) and may take hours; without it they go to the simulator.',
+    '(at most 5.00 USD) and may take hours; without it they go to the simulator. Where a stack runs on the data folder ' +
+    'already, the job runs on that.',
   examples: ['demo', 'demo --items 20000 --keep', 'demo --ephemeral --port 0 --json'],
   async run({ values }, context) {
     const items = readCount('--items', values.items ?? DEFAULT_ITEMS, 1, MAX_ITEMS);
+    const asJson = values.json === true;
+    const running = values.ephemeral ? null : await findAnswering(values.data ?? DATA_DIRECTORY, context);
+    if (running !== null) return runOn(running, { items, asJson, dataOption: dataOption(values) }, context);
     let demoCode = 0;
-    const { keep = false, ephemeral = false, json: asJson = false } = values;
     const stackCode = await runLocalStack(values, context, async (ready, signal) => {
-      demoCode = await runDemo({ ready, signal, items, asJson, keep, ephemeral }, context);
-      return keep ? 'stay' : 'stop';
+      demoCode = await runDemo(
+        { ready, signal, items, asJson, dataOption: dataOption(values), whatIsNext: describeNext(values, context) },
+        context,
+      );
+      return values.keep ? 'stay' : 'stop';
     });
     return demoCode === 0 ? stackCode : demoCode;
   },
 });
+
+/** A stack that runs on the folder already: two of them cannot. */
+async function findAnswering(dataDirectory: string, context: Context): Promise<StackReady | null> {
+  const ready = findRunningStack(dataDirectory);
+  if (ready === undefined) return null;
+  const answers = await context.fetch(`${ready.api_url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  return answers ? ready : null;
+}
+
+async function runOn(
+  ready: StackReady,
+  options: Pick<Demo, 'items' | 'asJson' | 'dataOption'>,
+  context: Context,
+): Promise<number> {
+  const interrupts = listenForInterrupts(context.signals);
+  try {
+    const whatIsNext = 'The stack was running before and goes on.';
+    return await runDemo({ ready, signal: interrupts.signal, whatIsNext, ...options }, context);
+  } finally {
+    interrupts.stopListening();
+  }
+}
+
+function describeNext(values: StackValues & { readonly keep?: boolean }, { program }: Context): string {
+  const { keep, ephemeral } = values;
+  if (keep) return 'The stack goes on; Ctrl-C stops it.';
+  if (ephemeral) return 'The stack stops now and keeps nothing; --keep leaves it running.';
+  return `The stack stops now; "${program} up${dataOption(values)}" brings it back with everything in it, and --keep leaves it running.`;
+}

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts';
-import { runLocalStack, STACK_OPTIONS } from '../local-stack.ts';
+import { dataOption, runLocalStack, STACK_OPTIONS } from '../local-stack.ts';
 import { printJson } from '../output.ts';
 import { describeStack } from '../stack-summary.ts';
 
@@ -20,7 +20,7 @@ export const upCommand = defineCommand({
         return 'stay';
       }
       const { out, paint } = context.terminal;
-      const run = `${context.program} run FILE --template "{{column}}" --model analysis-small --out results.jsonl`;
+      const run = `${context.program} run FILE --template "{{column}}" --model analysis-small --out results.jsonl${dataOption(values)}`;
       const settings = `BATCHGATE_URL=${ready.api_url} BATCHGATE_KEY=${ready.tenant_key} `;
       out.write(`\n${paint('bold', 'Batchgate is ready.')}\n\n${describeStack(ready, context)}\n`);
       out.write(`In another terminal:\n  ${values.ephemeral ? settings : ''}${run}\n\nCtrl-C stops everything.\n`);

@@ -24,9 +24,10 @@ export interface Demo {
   readonly signal: AbortSignal;
   readonly items: number;
   readonly asJson: boolean;
-  /** Whether the stack goes on after the demo. */
-  readonly keep: boolean;
-  readonly ephemeral: boolean;
+  /** What further commands need to find the stack, with a space before it. */
+  readonly dataOption: string;
+  /** What becomes of the stack, said at the end. */
+  readonly whatIsNext: string;
 }
 
 /** Submits the tickets to a stack, shows the job until it has ended and what came of it; returns the exit code. */
@@ -67,6 +68,7 @@ async function describeOutcome(
   const { workflow } = await operator.getJob(job.job_id);
   const verification = await operator.verifyLedger(job.job_id);
   const { program, terminal } = context;
+  const data = demo.dataOption;
   const categories = tally.byCategory().map(({ category, tickets }) => `${count(tickets)} ${category}`);
   const facts = fields(context, [
     ['answers', categories.join(', ')],
@@ -79,19 +81,13 @@ async function describeOutcome(
     ],
   ]);
   const where = fields(context, [
-    ['results', `${program} results ${job.job_id} --out results.jsonl`],
-    ['one item', `${program} items ${job.job_id} ticket_000001`],
-    ['ledger', `${program} ledger ${job.job_id}`],
+    ['results', `${program} results ${job.job_id} --out results.jsonl${data}`],
+    ['one item', `${program} items ${job.job_id} ticket_000001${data}`],
+    ['ledger', `${program} ledger ${job.job_id}${data}`],
     ['workflow', workflow.url],
     ['API reference', `${demo.ready.api_url}/docs`],
   ]);
-  return `\n${describeEnd(job, context)}${facts}\n${terminal.paint('bold', 'Where to look')}\n${where}\n${ending(demo, program)}`;
-}
-
-function ending({ keep, ephemeral }: Demo, program: string): string {
-  if (keep) return 'The stack goes on; Ctrl-C stops it.\n';
-  if (ephemeral) return 'The stack stops now and keeps nothing; --keep leaves it running.\n';
-  return `The stack stops now; "${program} up" brings it back with everything in it, and --keep leaves it running.\n`;
+  return `\n${describeEnd(job, context)}${facts}\n${terminal.paint('bold', 'Where to look')}\n${where}\n${demo.whatIsNext}\n`;
 }
 
 function connect(ready: StackReady, key: string, { fetch, sleep }: Context): Client {

@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { CreateJob } from '../../contracts/create-job.ts';
-import { Item } from '../../contracts/item.ts';
+import { AppendItems } from '../../contracts/item.ts';
 import { ticketJob, ticketLines } from './ticket-job.ts';
 import { makeTickets } from './tickets.ts';
 
+const Item = AppendItems.shape.items.element;
 const TICKETS = makeTickets(1200);
 
 test('are the same each time, and the first ones do not depend on how many there are', () => {

@@ -5,7 +5,9 @@ import { completionText, resultLine } from './result-line.ts';
 test('is one line that starts with what a reader looks for and keeps the rest', () => {
   const row = fakeResult('row_1');
   const line = resultLine(row);
-  expect(line.startsWith('{"custom_id":"row_1","status":"completed","text":"re row_1","error":null,"result":{')).toBe(true);
+  expect(line.startsWith('{"custom_id":"row_1","status":"completed","text":"re row_1","error":null,"result":{')).toBe(
+    true,
+  );
   expect(line.indexOf('\n')).toBe(line.length - 1);
   expect(JSON.parse(line)).toEqual({ ...row, text: 're row_1' });
 });

@@ -11,15 +11,18 @@ async function read(text: string, delimiter: ',' | '\t' = ',', size = 3) {
   return await Array.fromAsync(readCsvRows(pieces(text, size), 'in.csv', delimiter));
 }
 
-test.each([1, 2, 3, 1000])('reads quotes and line breaks in values, each row with its line, in pieces of %i', async (size) => {
-  const text = 'id,text\r\n1,"Hello, ""you""\nover there"\r\n2,plain\r\n\r\n3,"a\n\nb"\n4,last';
-  expect(await read(text, ',', size)).toEqual([
-    { line: 2, value: { id: '1', text: 'Hello, "you"\nover there' } },
-    { line: 4, value: { id: '2', text: 'plain' } },
-    { line: 6, value: { id: '3', text: 'a\n\nb' } },
-    { line: 9, value: { id: '4', text: 'last' } },
-  ]);
-});
+test.each([1, 2, 3, 1000])(
+  'reads quotes and line breaks in values, each row with its line, in pieces of %i',
+  async (size) => {
+    const text = 'id,text\r\n1,"Hello, ""you""\nover there"\r\n2,plain\r\n\r\n3,"a\n\nb"\n4,last';
+    expect(await read(text, ',', size)).toEqual([
+      { line: 2, value: { id: '1', text: 'Hello, "you"\nover there' } },
+      { line: 4, value: { id: '2', text: 'plain' } },
+      { line: 6, value: { id: '3', text: 'a\n\nb' } },
+      { line: 9, value: { id: '4', text: 'last' } },
+    ]);
+  },
+);
 
 test.each([1, 2, 1000])('drops a byte order mark that comes in pieces of %i bytes', async (size) => {
   expect(await read('\uFEFFid\nä\n', ',', size)).toEqual([{ line: 2, value: { id: 'ä' } }]);

@@ -32,7 +32,9 @@ test('takes custom ids from a column', () => {
   const plan = planItems(row({ q: 'x', id: 7 }), 'f', { ...NONE, template, model: 'm', idColumn: 'id' });
   expect(JSON.parse(plan.toItem(row({ q: 'x', id: 7 }), 1)).custom_id).toBe('7');
   expect(JSON.parse(plan.toItem(row({ q: 'x', id: ' a' }), 1)).custom_id).toBe(' a');
-  expect(() => plan.toItem(row({ q: 'x', id: '' }, 5), 1)).toThrow('f, line 5: the column "id" for --id-column is empty');
+  expect(() => plan.toItem(row({ q: 'x', id: '' }, 5), 1)).toThrow(
+    'f, line 5: the column "id" for --id-column is empty',
+  );
   expect(() => plan.toItem(row({ q: 'x' }, 6), 1)).toThrow('f, line 6: the column "id" for --id-column is not there');
   expect(() => plan.toItem(row({ q: 'x', id: {} }, 6), 1)).toThrow('is neither text nor a number');
 });

@@ -32,7 +32,9 @@ test.each([
 });
 
 test('refuses a line that is not UTF-8', async () => {
-  await expect(read(Buffer.from('{"a":"b"}\n{"a":"\xfc"}\n', 'latin1'))).rejects.toThrow('in.jsonl, line 2: not valid UTF-8');
+  await expect(read(Buffer.from('{"a":"b"}\n{"a":"\xfc"}\n', 'latin1'))).rejects.toThrow(
+    'in.jsonl, line 2: not valid UTF-8',
+  );
 });
 
 test('refuses a line without end before it fills the memory', async () => {

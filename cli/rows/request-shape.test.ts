@@ -15,6 +15,10 @@ test('is nothing where nothing is shared', () => {
 });
 
 test('refuses what an endpoint does not know', () => {
-  expect(() => sharedRequest('embeddings', { system: 'S', maxTokens: undefined })).toThrow('embeddings takes no --system');
-  expect(() => sharedRequest('moderations', { system: undefined, maxTokens: 1 })).toThrow('moderations takes no --max-tokens');
+  expect(() => sharedRequest('embeddings', { system: 'S', maxTokens: undefined })).toThrow(
+    'embeddings takes no --system',
+  );
+  expect(() => sharedRequest('moderations', { system: undefined, maxTokens: 1 })).toThrow(
+    'moderations takes no --max-tokens',
+  );
 });

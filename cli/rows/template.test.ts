@@ -18,10 +18,6 @@ test('takes values as they are, whatever they look like', () => {
   expect(fill('{{a}}', { a: '{{b}} $& $1', b: 'no' })).toBe('{{b}} $& $1');
 });
 
-test('names the columns once each', () => {
-  expect(parseTemplate('{{a}} {{b}} {{ a }}').columns).toEqual(['a', 'b']);
-});
-
 test.each([
   ['no place', 'names no column'],
   ['{{}}', 'a place without a name'],

@@ -3,8 +3,6 @@ import type { Row } from './row.ts';
 
 /** Text with the columns of a row in it. */
 export interface Template {
-  /** The columns that the text names. */
-  readonly columns: readonly string[];
   /** The text for one row. Throws an input error for a column that the row does not have. */
   fill(row: Row, file: string): string;
 }
@@ -13,7 +11,7 @@ const PLACE = /\{\{(.*?)\}\}/gs;
 
 /** Reads `…{{column}}…`. Throws a usage error for one that is not whole or names no column. */
 export function parseTemplate(text: string, option = '--template'): Template {
-  const columns = [...new Set([...text.matchAll(PLACE)].map(([, name = '']) => name.trim()))];
+  const columns = [...text.matchAll(PLACE)].map(([, name = '']) => name.trim());
   if (columns.includes('')) throw usageError(`${option} has a place without a name: {{}}.`, option);
   const rest = text.replaceAll(PLACE, '');
   if (rest.includes('{{')) throw usageError(`${option} opens {{ and does not close it with }}.`, option);
@@ -24,7 +22,6 @@ export function parseTemplate(text: string, option = '--template'): Template {
     );
   }
   return {
-    columns,
     // The values are not looked at for places of their own.
     fill: (row, file) => text.replaceAll(PLACE, (_place, name: string) => memberText(row, name.trim(), file)),
   };

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { CancelJob } from '../../contracts/cancel-job.ts';
 import { CreateJob } from '../../contracts/create-job.ts';
 import type { ErrorEnvelope } from '../../contracts/error.ts';
-import { Item } from '../../contracts/item.ts';
+import { AppendItems } from '../../contracts/item.ts';
 import type { BatchJob } from '../../contracts/job.ts';
 import type { LedgerPage } from '../../contracts/ledger-entry.ts';
 import type { LedgerVerification } from '../../contracts/operator-job.ts';
@@ -15,13 +15,19 @@ export interface FakeGateway {
   readonly url: string;
   /** Of the one job there is. */
   job: BatchJob | null;
+  /** What it was made of. */
+  created: CreateJob | null;
   /** Each line of the last manifest; null for a blank one. */
   readonly manifest: (unknown | null)[];
   /** Calls as `GET /path?query`, and the keys they came with. */
   readonly calls: string[];
   readonly keys: string[];
   /** Answered to the operation's next call, once each, before anything else. */
-  readonly refusals: { readonly operation: string; readonly status: number; readonly envelope: Partial<ErrorEnvelope> }[];
+  readonly refusals: {
+    readonly operation: string;
+    readonly status: number;
+    readonly envelope: Partial<ErrorEnvelope>;
+  }[];
   /** How the job goes on, a step for each look at its status. */
   steps: Partial<BatchJob>[];
   /** The result of an item, given its custom id. */
@@ -31,6 +37,7 @@ export interface FakeGateway {
   close(): Promise<void>;
 }
 
+const Item = AppendItems.shape.items.element;
 const ENDED: readonly string[] = ['completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'];
 const RESULTS_A_PAGE = 2;
 
@@ -42,6 +49,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
   const fake: FakeGateway = {
     url: `http://127.0.0.1:${await port}`,
     job: null,
+    created: null,
     manifest: [],
     calls: [],
     keys: [],
@@ -72,13 +80,18 @@ function addRoutes(app: Hono, fake: FakeGateway): void {
   const answer = () => fake.job ?? fakeJob();
 
   app.post('/v1/batch-jobs', async (c) => {
-    const { endpoint, model, name = null, metadata = {} } = CreateJob.parse(await c.req.json());
+    fake.created = CreateJob.parse(await c.req.json());
+    const { endpoint, model, name = null, metadata = {} } = fake.created;
     fake.job = fakeJob({ endpoint, model, name, metadata });
     return c.json(fake.job, 201);
   });
   app.put('/v1/batch-jobs/job_1/manifest', async (c) => {
     const lines = (await c.req.text()).split('\n').slice(0, -1);
-    fake.manifest.splice(0, Number.POSITIVE_INFINITY, ...lines.map((line) => (line === '' ? null : Item.parse(JSON.parse(line)))));
+    fake.manifest.splice(
+      0,
+      Number.POSITIVE_INFINITY,
+      ...lines.map((line) => (line === '' ? null : Item.parse(JSON.parse(line)))),
+    );
     const total = lines.filter((line) => line !== '').length;
     fake.job = { ...answer(), counts: counts(total, { submitted: 0 }) };
     return c.json({ accepted: total, duplicates: 0, total });

@@ -44,7 +44,10 @@ export function fakeResult(customId: string, changes: Partial<Result> = {}): Res
     item_id: `item_${customId}`,
     custom_id: customId,
     status: 'completed',
-    result: { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: `re ${customId}` } }] },
+    result: {
+      object: 'chat.completion',
+      choices: [{ index: 0, message: { role: 'assistant', content: `re ${customId}` } }],
+    },
     error: null,
     usage: {
       input_tokens: 3,

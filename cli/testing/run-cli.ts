@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Context } from '../command.ts';
+import type { Command, Context } from '../command.ts';
 import { runCommandLine } from '../command-line.ts';
 import { COMMANDS } from '../commands.ts';
 import { createTerminal } from '../terminal.ts';
@@ -12,8 +12,10 @@ export interface CliRun {
 
 export interface CliOptions {
   readonly environment?: { readonly [name: string]: string | undefined };
-  readonly standardInput?: string;
+  readonly standardInput?: string | AsyncIterable<Uint8Array>;
   readonly signals?: FakeSignals;
+  /** All of them unless said. */
+  readonly commands?: readonly Command[];
   /** Runs at each pause, in which no time passes. */
   readonly onPause?: () => void;
 }
@@ -34,10 +36,10 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
       written[name] += text;
     },
   });
-  const environment = options.environment ?? {};
+  const { environment = {}, standardInput = '' } = options;
   const context: Context = {
     terminal: createTerminal(stream('out'), stream('err'), environment),
-    standardInput: chunks(options.standardInput ?? ''),
+    standardInput: typeof standardInput === 'string' ? chunks(standardInput) : standardInput,
     environment,
     program: 'batchgate',
     fetch,
@@ -45,7 +47,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
     sleep: async () => options.onPause?.(),
     nowMs: () => Date.parse('2026-08-19T10:10:00.000Z'),
   };
-  const code = await runCommandLine(args, COMMANDS, context);
+  const code = await runCommandLine(args, options.commands ?? COMMANDS, context);
   return { code, ...written };
 }
 

@@ -29,6 +29,8 @@ export interface TestEngine {
 export interface TestEngineOptions {
   readonly settings?: Partial<EngineSettings>;
   readonly simulators?: Parameters<typeof startSimulators>[0];
+  /** False where workers are processes of their own. */
+  readonly workers?: boolean;
 }
 
 Runtime.install({
@@ -75,7 +77,7 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     await running?.done;
     running = null;
   };
-  await start();
+  if (options.workers !== false) await start();
   return {
     database,
     simulator: createControl(simulators.controlUrl),

@@ -27,7 +27,7 @@ function resultOf(job: FakeJob): Promise<unknown> {
   return engine().client.workflow.result(batchJobWorkflowId(job.jobId));
 }
 
-test.each([
+test.concurrent.each([
   ['accepted', 'completed', 'completed'],
   ['refused', 'refused', 'draft'],
   ['cancelled', 'cancelled', 'cancelled'],
@@ -41,7 +41,7 @@ test.each([
   expect(typedSearchAttributes.get(searchAttributes.status)).toBe(status);
 });
 
-test('an update repeated with the same id is judged once and answered alike', async () => {
+test.concurrent('an update repeated with the same id is judged once and answered alike', async () => {
   const job = engine().addJob();
   job.batchesOpen = true;
   expect(await Promise.all([submit(job), submit(job), submit(job)])).toEqual([
@@ -55,7 +55,7 @@ test('an update repeated with the same id is judged once and answered alike', as
   expect(await resultOf(job)).toEqual({ state: 'completed' });
 });
 
-test('a refused job may be submitted again under the same workflow id', async () => {
+test.concurrent('a refused job may be submitted again under the same workflow id', async () => {
   const job = engine().addJob({ verdicts: ['refused', 'refused', 'accepted'] });
   expect(await submit(job, 1)).toEqual({ verdict: 'refused' });
   expect(await submit(job, 2)).toEqual({ verdict: 'refused' });
@@ -63,7 +63,7 @@ test('a refused job may be submitted again under the same workflow id', async ()
   expect(await resultOf(job)).toEqual({ state: 'completed' });
 });
 
-test('a submission made before the refused one has ended is judged for itself', async () => {
+test.concurrent('a submission made before the refused one has ended is judged for itself', async () => {
   const job = engine().addJob({ verdicts: ['refused', 'accepted'] });
   const judging = job.hold('admitJob');
   const first = submit(job, 1);
@@ -80,7 +80,7 @@ test('a submission made before the refused one has ended is judged for itself', 
   expect(await resultOf(job)).toEqual({ state: 'completed' });
 });
 
-test('an update for a submission the run never judges is answered as stale, and the job still ends', async () => {
+test.concurrent('an update for a submission the run never judges is answered as stale, and the job still ends', async () => {
   const job = engine().addJob();
   job.batchesOpen = true;
   expect(await submit(job, 1)).toEqual({ verdict: 'accepted' });
@@ -89,7 +89,7 @@ test('an update for a submission the run never judges is answered as stale, and 
   expect(await resultOf(job)).toEqual({ state: 'completed' });
 });
 
-test.each([
+test.concurrent.each([
   ['nothing', undefined],
   ['a word', 'now'],
   ['null', null],
@@ -103,7 +103,7 @@ test.each([
   expect(await handle.result()).toEqual({ state: 'completed' });
 });
 
-test('a cancel that comes with the start is recorded before the job is judged, so that nothing is reserved', async () => {
+test.concurrent('a cancel that comes with the start is recorded before the job is judged, so that nothing is reserved', async () => {
   const job = engine().addJob();
   const handle = await engine().client.workflow.signalWithStart<typeof batchJob, [CancelRequest?]>('batchJob', {
     ...engine().jobStart(job),
@@ -114,7 +114,7 @@ test('a cancel that comes with the start is recorded before the job is judged, s
   expect(job.calls.map(({ name }) => name)).toEqual(['recordCancel', 'admitJob']);
 });
 
-test('a cancel that comes while the job is judged ends an accepted job without sending anything', async () => {
+test.concurrent('a cancel that comes while the job is judged ends an accepted job without sending anything', async () => {
   const job = engine().addJob({ shards: 2 });
   const judging = job.hold('admitJob');
   const handle = await engine().startJob(job);

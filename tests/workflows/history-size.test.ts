@@ -27,17 +27,17 @@ function messagesOf(events: readonly Event[]): Event[] {
   );
 }
 
-test('a batch that is polled for long never makes a run of 500 events', async () => {
-  const job = engine().addJob({ poll: Array(80).fill({}), pollDelayMs: 1 });
+test.concurrent('however long a batch is polled, no run of its shard has 500 events', async () => {
+  const job = engine().addJob({ poll: Array(42).fill({}), pollDelayMs: 1 });
   const handle = await engine().startShard(job);
   await handle.result();
   const runs = await readRuns(engine().client, handle.workflowId, handle.firstExecutionRunId);
   expect(runs.length).toBeGreaterThanOrEqual(2);
   expect(longest(runs)).toBeLessThan(MAX_EVENTS);
-  expect(job.called('pollAttempt')).toHaveLength(81);
+  expect(job.called('pollAttempt')).toHaveLength(43);
 });
 
-test('a job of many shards that is cancelled half way makes no run of 500 events, nor a large payload', async () => {
+test.concurrent('a job of many shards that is cancelled half way makes no run of 500 events, nor a large payload', async () => {
   const job = engine().addJob({ shards: 60, window: 8, pollDelayMs: 60_000 });
   job.batchesOpen = true;
   const handle = await engine().startJob(job);
@@ -54,18 +54,4 @@ test('a job of many shards that is cancelled half way makes no run of 500 events
   const own = runs.flat().filter((event) => !event.workflowExecutionSignaledEventAttributes);
   expect(Math.max(...payloadBytes(messagesOf(own)))).toBeLessThan(MAX_MESSAGE_BYTES);
   expect(Math.max(...payloadBytes(own))).toBeLessThan(MAX_PAYLOAD_BYTES);
-});
-
-test('one look of a job at eight shards costs few events, so that a day of them is a handful of runs', async () => {
-  const job = engine().addJob({ shards: 8, pollDelayMs: 60_000 });
-  job.batchesOpen = true;
-  const handle = await engine().startJob(job, { lookAgainMs: 100 });
-  await eventually(() => job.called('pollAttempt').length === 8);
-  const before = job.called('readShards').length;
-  const eventsBefore = (await readEvents(engine().client, handle.workflowId)).length;
-  await eventually(() => job.called('readShards').length >= before + 5);
-  const looks = job.called('readShards').length - before;
-  const events = (await readEvents(engine().client, handle.workflowId)).length - eventsBefore;
-  expect(events / looks).toBeLessThan(50);
-  await handle.terminate();
 });

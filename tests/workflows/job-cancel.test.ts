@@ -19,7 +19,7 @@ async function startWaiting(job: FakeJob) {
 
 const LONG_NAME = 'x'.repeat(1_000);
 
-test.each([
+test.concurrent.each([
   ['who and why', [{ by: 'alice', reason: 'typo' }], { by: 'alice', reason: 'typo' }],
   ['who alone', [{ by: 'alice' }], { by: 'alice', reason: null }],
   ['no payload', [], { by: 'signal', reason: null }],
@@ -37,7 +37,7 @@ test.each([
   expect(job.shard(1).closed).toBe('batch_cancelled');
 });
 
-test("Temporal's own cancel ends in a settled job, as the signal does", async () => {
+test.concurrent("Temporal's own cancel ends in a settled job, as the signal does", async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await handle.cancel();
@@ -47,7 +47,7 @@ test("Temporal's own cancel ends in a settled job, as the signal does", async ()
   expect((await handle.describe()).status.name).toBe('COMPLETED');
 });
 
-test('of several cancels the first is recorded, once', async () => {
+test.concurrent('of several cancels the first is recorded, once', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS, cancel: [false] });
   const handle = await startWaiting(job);
   await handle.signal(cancelSignal, { by: 'alice' });
@@ -59,7 +59,7 @@ test('of several cancels the first is recorded, once', async () => {
   expect(job.called('recordCancel').map(({ by }) => by)).toEqual(['alice']);
 });
 
-test('a cancel that the row already shows is not recorded again, only passed on', async () => {
+test.concurrent('a cancel that the row already shows is not recorded again, only passed on', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   job.cancel = { by: 'key_1', reason: null };
@@ -68,7 +68,7 @@ test('a cancel that the row already shows is not recorded again, only passed on'
   expect(job.called('recordCancel')).toEqual([]);
 });
 
-test('shards whose turn has not come are closed without being sent', async () => {
+test.concurrent('shards whose turn has not come are closed without being sent', async () => {
   const job = engine().addJob({ shards: 4, window: 1, pollDelayMs: MINUTE_MS });
   job.batchesOpen = true;
   const handle = await engine().startJob(job);
@@ -79,7 +79,7 @@ test('shards whose turn has not come are closed without being sent', async () =>
   expect(job.called('submitAttempt')).toHaveLength(1);
 });
 
-test('a shard whose workflow was terminated is cancelled all the same', async () => {
+test.concurrent('a shard whose workflow was terminated is cancelled all the same', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await engine().client.workflow.getHandle(`provider-batch/${job.jobId}/2`).terminate();
@@ -88,7 +88,7 @@ test('a shard whose workflow was terminated is cancelled all the same', async ()
   expect(job.called('cancelAttempt')).toHaveLength(2);
 });
 
-test('an ended job answers a cancel with "not found", and the sweep takes that for an answer', async () => {
+test.concurrent('an ended job answers a cancel with "not found", and the sweep takes that for an answer', async () => {
   const job = engine().addJob();
   const handle = await engine().startJob(job);
   await handle.result();
@@ -97,7 +97,7 @@ test('an ended job answers a cancel with "not found", and the sweep takes that f
   expect(job.ended).toBe('completed');
 });
 
-test('the sweep starts a job without a workflow, and leaves a running one alone', async () => {
+test.concurrent('the sweep starts a job without a workflow, and leaves a running one alone', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const control = createJobWorkflowControl(engine().client);
   const open = {

@@ -25,7 +25,7 @@ async function startWaiting(job: FakeJob, maxHistoryEvents: number) {
   return recovered;
 }
 
-test('of many signals over many runs none is lost, and every run shows whose job it is', async () => {
+test.concurrent('of many signals over many runs none is lost, and every run shows whose job it is', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job, 40);
   const current = engine().client.workflow.getHandle(handle.workflowId);
@@ -49,7 +49,7 @@ test('of many signals over many runs none is lost, and every run shows whose job
   expect(Math.max(...runs.map((events) => events.length))).toBeLessThan(100);
 });
 
-test('a cancel heard by a run that has no turn left is recorded by the next', async () => {
+test.concurrent('a cancel heard by a run that has no turn left is recorded by the next', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job, EVERY_LOOK);
   await handle.signal(cancelSignal, { by: 'alice', reason: 'typo' });
@@ -57,7 +57,7 @@ test('a cancel heard by a run that has no turn left is recorded by the next', as
   expect(job.called('recordCancel')).toEqual([{ jobId: job.jobId, by: 'alice', reason: 'typo' }]);
 });
 
-test("Temporal's own cancel of a run that has no turn left is recorded by the next", async () => {
+test.concurrent("Temporal's own cancel of a run that has no turn left is recorded by the next", async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job, EVERY_LOOK);
   await handle.cancel();
@@ -65,7 +65,7 @@ test("Temporal's own cancel of a run that has no turn left is recorded by the ne
   expect(job.called('recordCancel').map(({ by }) => by)).toEqual(['temporal']);
 });
 
-test('a poll asked for in a run that has no turn left is passed on by the next', async () => {
+test.concurrent('a poll asked for in a run that has no turn left is passed on by the next', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job, EVERY_LOOK);
   job.batchesOpen = false;
@@ -73,7 +73,7 @@ test('a poll asked for in a run that has no turn left is passed on by the next',
   expect(await handle.result()).toEqual({ state: 'completed' });
 });
 
-test('a later run answers the update as the first one did', async () => {
+test.concurrent('a later run answers the update as the first one did', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const first = await startWaiting(job, EVERY_LOOK);
   await first.signal(shardChangedSignal);
@@ -83,7 +83,7 @@ test('a later run answers the update as the first one did', async () => {
   await handle.terminate();
 });
 
-test('an update that is pending when the run continues as a new one is answered', async () => {
+test.concurrent('an update that is pending when the run continues as a new one is answered', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   job.batchesOpen = true;
   const judging = job.hold('admitJob');

@@ -21,7 +21,7 @@ async function startWaiting(job: FakeJob, input: { lookAgainMs?: number } = {}) 
   return handle;
 }
 
-test('a job admits, plans, runs its shards and reconciles, in that order', async () => {
+test.concurrent('a job admits, plans, runs its shards and reconciles, in that order', async () => {
   const job = engine().addJob();
   expect(await (await engine().startJob(job)).result()).toEqual({ state: 'completed' });
   const own = ['admitJob', 'planShards', 'readShards', 'reconcileJob'];
@@ -30,7 +30,7 @@ test('a job admits, plans, runs its shards and reconciles, in that order', async
   expect(order.lastIndexOf('readShards')).toBeLessThan(order.indexOf('reconcileJob'));
 });
 
-test('no more shards are at work at once than the window has room for, and all get their turn', async () => {
+test.concurrent('no more shards are at work at once than the window has room for, and all get their turn', async () => {
   const job = engine().addJob({ shards: 7, window: 2 });
   let most = 0;
   const submit = job.hold('submitAttempt');
@@ -47,7 +47,7 @@ test('no more shards are at work at once than the window has room for, and all g
   expect(job.called('submitAttempt').map(({ shard }) => shard)).toHaveLength(7);
 });
 
-test('a shard that already runs is taken as it is', async () => {
+test.concurrent('a shard that already runs is taken as it is', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   job.batchesOpen = true;
   const shard = await engine().startShard(job);
@@ -61,7 +61,7 @@ test('a shard that already runs is taken as it is', async () => {
   expect(job.called('submitAttempt')).toHaveLength(1);
 });
 
-test('a shard whose workflow was terminated is started again by the next look', async () => {
+test.concurrent('a shard whose workflow was terminated is started again by the next look', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job, { lookAgainMs: 300 });
   const steps = job.called('nextStep').length;
@@ -73,9 +73,9 @@ test('a shard whose workflow was terminated is started again by the next look', 
   expect(job.called('submitAttempt')).toHaveLength(2);
 });
 
-test('signals of the other shards do not put off the look that finds a terminated one', async () => {
+test.concurrent('signals of the other shards do not put off the look that finds a terminated one', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
-  const handle = await startWaiting(job, { lookAgainMs: 500 });
+  const handle = await startWaiting(job, { lookAgainMs: 2_000 });
   const steps = job.called('nextStep').length;
   await shardHandle(job, 2).terminate();
   let looks = 0;
@@ -89,7 +89,7 @@ test('signals of the other shards do not put off the look that finds a terminate
   await handle.terminate();
 });
 
-test('poll now starts a shard whose workflow was terminated, without waiting for the next look', async () => {
+test.concurrent('poll now starts a shard whose workflow was terminated, without waiting for the next look', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await shardHandle(job, 2).terminate();
@@ -98,7 +98,7 @@ test('poll now starts a shard whose workflow was terminated, without waiting for
   expect(await handle.result()).toEqual({ state: 'completed' });
 });
 
-test('poll now reaches every open shard', async () => {
+test.concurrent('poll now reaches every open shard', async () => {
   const job = engine().addJob({ shards: 3, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await eventually(() => job.called('pollAttempt').length === 3);
@@ -115,7 +115,7 @@ test('poll now reaches every open shard', async () => {
   expect(await handle.result()).toEqual({ state: 'completed' });
 });
 
-test('a shard that changed wakes the job at once', async () => {
+test.concurrent('a shard that changed wakes the job at once', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await eventually(async () => (await handle.query(batchJobStateQuery)).stage === 'running');
@@ -125,7 +125,7 @@ test('a shard that changed wakes the job at once', async () => {
   await handle.terminate();
 });
 
-test('the state query tells the stage, the public status and where the shards stand', async () => {
+test.concurrent('the state query tells the stage, the public status and where the shards stand', async () => {
   const job = engine().addJob({ shards: 3, window: 1, pollDelayMs: MINUTE_MS });
   const admission = job.hold('admitJob');
   job.batchesOpen = true;
@@ -157,7 +157,7 @@ test('the state query tells the stage, the public status and where the shards st
   });
 });
 
-test('a terminated job strands no batch, and a new run of it finishes', async () => {
+test.concurrent('a terminated job strands no batch, and a new run of it finishes', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
   const handle = await startWaiting(job);
   await handle.terminate('an operator');
@@ -175,7 +175,7 @@ test('a terminated job strands no batch, and a new run of it finishes', async ()
   expect(recovered.workflowId).toBe(batchJobWorkflowId(job.jobId));
 });
 
-test('a shard that is split is followed by its halves', async () => {
+test.concurrent('a shard that is split is followed by its halves', async () => {
   const job = engine().addJob({ submit: [{ kind: 'split' }] });
   expect(await (await engine().startJob(job)).result()).toEqual({ state: 'completed' });
   expect(job.shards.map(({ state }) => state)).toEqual(['superseded', 'settled', 'settled']);

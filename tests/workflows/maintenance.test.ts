@@ -5,7 +5,7 @@ import { useFakeEngine } from './use-fake-engine.ts';
 
 const engine = useFakeEngine();
 
-test.each([
+test.concurrent.each([
   ['reconcile', { started: 2, signalled: 1 }, ['recoverJobs']],
   ['retention', { removed: 3, differences: 0 }, ['tidyTables', 'verifyLedgers']],
 ] as const)('%s runs its sweeps and counts what they did', async (name, counts, activities) => {

@@ -23,7 +23,10 @@ function withoutSummary(events: readonly Event[]): (string | null | undefined)[]
   return events
     .filter((event) => event.activityTaskScheduledEventAttributes ?? event.timerStartedEventAttributes)
     .filter((event) => summaryOf(event) === null)
-    .map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? event.timerStartedEventAttributes?.timerId);
+    .map(
+      (event) =>
+        event.activityTaskScheduledEventAttributes?.activityType?.name ?? event.timerStartedEventAttributes?.timerId,
+    );
 }
 
 async function startWaiting(job: FakeJob) {
@@ -35,7 +38,7 @@ async function startWaiting(job: FakeJob) {
   return { handle, shard };
 }
 
-test('a job and its shards can be found by tenant, customer, provider, model and status', async () => {
+test.concurrent('a job and its shards can be found by tenant, customer, provider, model and status', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const { handle, shard } = await startWaiting(job);
   const whose = { tenant: 'acme', customer: 'cust_1', provider: 'openai' };
@@ -49,7 +52,7 @@ test('a job and its shards can be found by tenant, customer, provider, model and
   expect(await attributesOf(shard)).toEqual({ ...whose, model: 'gpt-4.1-mini', status: 'settled' });
 });
 
-test('each workflow says in one line what it is', async () => {
+test.concurrent('each workflow says in one line what it is', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const { handle, shard } = await startWaiting(job);
   expect(await (await handle.describe()).staticSummary()).toBe('acme · 10 items · analysis');
@@ -58,7 +61,7 @@ test('each workflow says in one line what it is', async () => {
   await shard.terminate();
 });
 
-test('current details tell where a job and a shard stand, and when the shard polls next', async () => {
+test.concurrent('current details tell where a job and a shard stand, and when the shard polls next', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const { handle, shard } = await startWaiting(job);
   await eventually(async () => (await readCurrentDetails(handle)).includes('| status | running |'));
@@ -94,13 +97,16 @@ test('current details tell where a job and a shard stand, and when the shard pol
   expect(await readCurrentDetails(shard)).toMatch(/^\*\*settled\*\*/);
 });
 
-test('every timer and every activity has a summary, and a timer says what follows it', async () => {
+test.concurrent('every timer and every activity has a summary, and a timer says what follows it', async () => {
   const job = engine().addJob({
     submit: [
       { kind: 'wait', reason: 'provider_capacity', delayMs: 20, giveUp: null },
       { kind: 'unknown', lookAfterMs: 20 },
     ],
-    resolve: [{ kind: 'look_again', delayMs: 20 }, { kind: 'indeterminate', candidates: 2, delayMs: 20 }],
+    resolve: [
+      { kind: 'look_again', delayMs: 20 },
+      { kind: 'indeterminate', candidates: 2, delayMs: 20 },
+    ],
     poll: [{}],
     ingest: [{ settled: 5, remaining: 5, unmatched: 0, next: 'again', delayMs: 20 }],
     cancel: [false],
@@ -123,7 +129,7 @@ test('every timer and every activity has a summary, and a timer says what follow
   );
 });
 
-test('every message a person may send is described', async () => {
+test.concurrent('every message a person may send is described', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const { handle, shard } = await startWaiting(job);
   for (const [workflow, names] of [

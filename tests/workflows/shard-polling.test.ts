@@ -8,7 +8,7 @@ const engine = useFakeEngine();
 
 const MINUTE_MS = 60_000;
 
-test('the pace is told how many polls brought no change', async () => {
+test.concurrent('the pace is told how many polls brought no change', async () => {
   const job = engine().addJob({
     poll: [
       { nativeStatus: 'validating' },
@@ -22,7 +22,7 @@ test('the pace is told how many polls brought no change', async () => {
   expect(job.called('pollAttempt').map((call) => call['pollsWithoutChange'])).toEqual([0, 0, 1, 2, 0, 1]);
 });
 
-test('the state query tells the attempt, the native status, the polls and the next one', async () => {
+test.concurrent('the state query tells the attempt, the native status, the polls and the next one', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   job.batchesOpen = true;
   const handle = await engine().startShard(job);
@@ -43,7 +43,7 @@ test('the state query tells the attempt, the native status, the polls and the ne
   await handle.result();
 });
 
-test('a poll asked for while another is on its way is made right after it', async () => {
+test.concurrent('a poll asked for while another is on its way is made right after it', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   job.batchesOpen = true;
   const poll = job.hold('pollAttempt');
@@ -57,7 +57,7 @@ test('a poll asked for while another is on its way is made right after it', asyn
   await handle.result();
 });
 
-test.each([
+test.concurrent.each([
   ['the signal', 'signal'],
   ["Temporal's own cancel", 'cancel'],
 ] as const)('%s wakes a shard between two polls at once, and the batch is polled to its end', async (_what, how) => {
@@ -79,7 +79,7 @@ test.each([
   expect((await handle.describe()).status.name).toBe('COMPLETED');
 });
 
-test('a cancel that the provider does not take is asked for again after 1, 2, 4 and 8 polls', async () => {
+test.concurrent('a cancel that the provider does not take is asked for again after 1, 2, 4 and 8 polls', async () => {
   const job = engine().addJob({ cancel: [false, false, false, true] });
   job.batchesOpen = true;
   job.cancel = { by: 'alice', reason: null };
@@ -94,14 +94,14 @@ test('a cancel that the provider does not take is asked for again after 1, 2, 4 
   expect(askedAfter).toEqual([1, 2, 4, 8]);
 });
 
-test('a batch that the provider has lost closes the shard, without a download', async () => {
+test.concurrent('a batch that the provider has lost closes the shard, without a download', async () => {
   const job = engine().addJob({ poll: [{ kind: 'open' }, { kind: 'lost' }] });
   await (await engine().startShard(job)).result();
   expect(job.shard(1).closed).toBe('lost');
   expect(job.called('ingestAttempt')).toEqual([]);
 });
 
-test('results that may still be on their way are read again', async () => {
+test.concurrent('results that may still be on their way are read again', async () => {
   const counts = { settled: 5, remaining: 5, unmatched: 0 };
   const job = engine().addJob({ ingest: [{ ...counts, next: 'again', delayMs: 20 }] });
   await (await engine().startShard(job)).result();
@@ -109,7 +109,7 @@ test('results that may still be on their way are read again', async () => {
   expect(job.shard(1).closed).toBe('batch_completed');
 });
 
-test('a batch refused after its creation is sent again as a new attempt, which starts with a fresh pace', async () => {
+test.concurrent('a batch refused after its creation is sent again as a new attempt, which starts with a fresh pace', async () => {
   const counts = { settled: 0, remaining: 10, unmatched: 0 };
   const job = engine().addJob({
     poll: [
@@ -130,7 +130,7 @@ test('a batch refused after its creation is sent again as a new attempt, which s
   expect(job.shard(1).closed).toBe('batch_completed');
 });
 
-test('a shard that waits to be sent again is cancelled at once', async () => {
+test.concurrent('a shard that waits to be sent again is cancelled at once', async () => {
   const counts = { settled: 0, remaining: 10, unmatched: 0 };
   const job = engine().addJob({
     ingest: [{ ...counts, next: 'resubmit', delayMs: MINUTE_MS, waiting: 'provider_capacity' }],
@@ -144,7 +144,7 @@ test('a shard that waits to be sent again is cancelled at once', async () => {
   expect(job.called('submitAttempt')).toHaveLength(1);
 });
 
-test('counts of polls go on from run to run, and a refused cancel is not asked for more often', async () => {
+test.concurrent('counts of polls go on from run to run, and a refused cancel is not asked for more often', async () => {
   const job = engine().addJob({ poll: Array(11).fill({}), cancel: Array(5).fill(false) });
   job.shard(1).accept();
   job.cancel = { by: 'alice', reason: null };
@@ -155,5 +155,7 @@ test('counts of polls go on from run to run, and a refused cancel is not asked f
   const last = engine().client.workflow.getHandle(handle.workflowId);
   expect(await last.query(providerBatchStateQuery)).toMatchObject({ polls: 7 + 12 });
   expect(job.called('cancelAttempt')).toHaveLength(4);
-  expect(job.called('pollAttempt').map((call) => call['pollsWithoutChange'])).toEqual([0, 0, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3]);
+  expect(job.called('pollAttempt').map((call) => call['pollsWithoutChange'])).toEqual([
+    0, 0, 0, 1, 0, 1, 2, 3, 0, 1, 2, 3,
+  ]);
 });

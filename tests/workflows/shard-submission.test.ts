@@ -14,7 +14,7 @@ function waitFor(reason: WaitingReason, delayMs: number): SubmitResult {
   return { kind: 'wait', reason, delayMs, giveUp: null };
 }
 
-test('a shard is submitted, polled, ingested and closed, in that order', async () => {
+test.concurrent('a shard is submitted, polled, ingested and closed, in that order', async () => {
   const job = engine().addJob({ poll: [{}, {}] });
   await (await engine().startShard(job)).result();
   expect(job.calls.map(({ name }) => name)).toEqual([
@@ -30,21 +30,21 @@ test('a shard is submitted, polled, ingested and closed, in that order', async (
   expect(job.called('closeShard')).toEqual([{ jobId: job.jobId, shard: 1, reason: 'batch_completed' }]);
 });
 
-test('a shard that is settled already ends at once', async () => {
+test.concurrent('a shard that is settled already ends at once', async () => {
   const job = engine().addJob();
   job.shard(1).close('batch_completed');
   await (await engine().startShard(job)).result();
   expect(job.calls.map(({ name }) => name)).toEqual(['nextStep']);
 });
 
-test('a provider that asks to wait is sent the same attempt again, once the wait is over', async () => {
+test.concurrent('a provider that asks to wait is sent the same attempt again, once the wait is over', async () => {
   const job = engine().addJob({ submit: [waitFor('provider_capacity', 30), waitFor('provider_rate_limit', 30)] });
   await (await engine().startShard(job)).result();
   expect(job.called('submitAttempt').map(({ attempt }) => attempt)).toEqual([1, 1, 1]);
   expect(job.shard(1).closed).toBe('batch_completed');
 });
 
-test('a shard that waits says for what, and until when', async () => {
+test.concurrent('a shard that waits says for what, and until when', async () => {
   const job = engine().addJob({ submit: [waitFor('provider_capacity', MINUTE_MS)] });
   const handle = await engine().startShard(job);
   await eventually(async () => (await handle.query(providerBatchStateQuery)).nextPollAt !== null);
@@ -59,7 +59,7 @@ test('a shard that waits says for what, and until when', async () => {
   await handle.result();
 });
 
-test.each([
+test.concurrent.each([
   [
     'gives up waiting',
     { kind: 'wait', reason: 'provider_account', delayMs: 5, giveUp: 'account_exhausted' },
@@ -73,7 +73,7 @@ test.each([
   expect(job.called('pollAttempt')).toEqual([]);
 });
 
-test('the batch of an unanswered create is looked for after the deadline, and adopted', async () => {
+test.concurrent('the batch of an unanswered create is looked for after the deadline, and adopted', async () => {
   const job = engine().addJob({
     submit: [{ kind: 'unknown', lookAfterMs: 200 }],
     resolve: [{ kind: 'look_again', delayMs: 20 }, { kind: 'accepted' }],
@@ -84,7 +84,7 @@ test('the batch of an unanswered create is looked for after the deadline, and ad
   expect(job.shard(1).closed).toBe('batch_completed');
 });
 
-test('a create that never happened is followed by a new attempt, and only then', async () => {
+test.concurrent('a create that never happened is followed by a new attempt, and only then', async () => {
   const job = engine().addJob({
     submit: [{ kind: 'unknown', lookAfterMs: 20 }],
     resolve: [{ kind: 'look_again', delayMs: 20 }, { kind: 'not_found' }],
@@ -97,7 +97,7 @@ test('a create that never happened is followed by a new attempt, and only then',
   expect(job.called('submitAttempt').map(({ attempt }) => attempt)).toEqual([1, 2]);
 });
 
-test('a provider that did not answer a look has not been looked at', async () => {
+test.concurrent('a provider that did not answer a look has not been looked at', async () => {
   const job = engine().addJob({
     submit: [{ kind: 'unknown', lookAfterMs: 5 }],
     resolve: [
@@ -110,7 +110,7 @@ test('a provider that did not answer a look has not been looked at', async () =>
   expect(job.called('resolveAttempt').map(({ look }) => look)).toEqual([1, 1, 2, 2]);
 });
 
-test('neither a poll now nor a cancel looks for a batch before its create deadline has passed', async () => {
+test.concurrent('neither a poll now nor a cancel looks for a batch before its create deadline has passed', async () => {
   const job = engine().addJob({ submit: [{ kind: 'unknown', lookAfterMs: 1_500 }] });
   job.batchesOpen = true;
   const handle = await engine().startShard(job);
@@ -128,7 +128,7 @@ test('neither a poll now nor a cancel looks for a batch before its create deadli
   expect(job.shard(1).closed).toBe('batch_cancelled');
 });
 
-test('nothing shortens the wait between two looks', async () => {
+test.concurrent('nothing shortens the wait between two looks', async () => {
   const job = engine().addJob({
     submit: [{ kind: 'unknown', lookAfterMs: 5 }],
     resolve: [{ kind: 'look_again', delayMs: 1_000 }],
@@ -142,7 +142,7 @@ test('nothing shortens the wait between two looks', async () => {
   await handle.result();
 });
 
-test('several candidates leave the shard indeterminate until someone asks to look again', async () => {
+test.concurrent('several candidates leave the shard indeterminate until someone asks to look again', async () => {
   const job = engine().addJob({
     submit: [{ kind: 'unknown', lookAfterMs: 5 }],
     resolve: [{ kind: 'indeterminate', candidates: 2, delayMs: MINUTE_MS }],
@@ -157,7 +157,7 @@ test('several candidates leave the shard indeterminate until someone asks to loo
   expect(job.called('submitAttempt')).toHaveLength(1);
 });
 
-test('a cancel while a shard waits for capacity wakes it at once, and nothing is sent', async () => {
+test.concurrent('a cancel while a shard waits for capacity wakes it at once, and nothing is sent', async () => {
   const job = engine().addJob({ submit: [waitFor('provider_capacity', MINUTE_MS)] });
   const handle = await engine().startShard(job);
   await eventually(() => job.shard(1).state === 'waiting');
@@ -168,7 +168,7 @@ test('a cancel while a shard waits for capacity wakes it at once, and nothing is
   expect(job.shard(1).closed).toBe('cancelled');
 });
 
-test('a cancel stops an upload, and the batch is not created', async () => {
+test.concurrent('a cancel stops an upload, and the batch is not created', async () => {
   const job = engine().addJob();
   job.hold('submitAttempt');
   const handle = await engine().startShard(job);
@@ -182,7 +182,7 @@ test('a cancel stops an upload, and the batch is not created', async () => {
   expect(events.filter((event) => event.activityTaskCanceledEventAttributes)).toHaveLength(1);
 });
 
-test('an upload that was stopped for no cancel is started again', async () => {
+test.concurrent('an upload that was stopped for no cancel is started again', async () => {
   const job = engine().addJob();
   const upload = job.hold('submitAttempt');
   const handle = await engine().startShard(job);
@@ -194,7 +194,7 @@ test('an upload that was stopped for no cancel is started again', async () => {
   expect(job.shard(1).closed).toBe('batch_completed');
 });
 
-test('a create that was on its way when the cancel came is awaited, then cancelled at the provider', async () => {
+test.concurrent('a create that was on its way when the cancel came is awaited, then cancelled at the provider', async () => {
   const job = engine().addJob();
   const create = job.hold('submitAttempt', { heedsCancel: false });
   const handle = await engine().startShard(job);

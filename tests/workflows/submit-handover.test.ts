@@ -20,21 +20,24 @@ function newJob() {
   return { jobId, submissionNo: 1, tenantId: 'acme', customerId: 'cust_1', model: 'openai/gpt-4o-mini', itemCount: 7 };
 }
 
-test.each([0, 300])('without a worker a submit that waits %i ms is handed over and pending', async (waitMs) => {
-  const job = newJob();
-  expect(await workflows.submit(job, waitMs)).toEqual({ kind: 'pending' });
-  const run = await client.workflow.getHandle(batchJobWorkflowId(job.jobId)).describe();
-  expect(run.status.name).toBe('RUNNING');
-  expect(run.staticSummary).toBeDefined();
-  expect(await run.staticSummary?.()).toBe('acme · 7 items · openai/gpt-4o-mini');
-  const attributes = run.typedSearchAttributes;
-  expect(attributes.get(searchAttributes.tenant)).toBe('acme');
-  expect(attributes.get(searchAttributes.customer)).toBe('cust_1');
-  expect(attributes.get(searchAttributes.model)).toBe('openai/gpt-4o-mini');
-  expect(attributes.get(searchAttributes.status)).toBe('validating');
-});
+test.concurrent.each([0, 300])(
+  'without a worker a submit that waits %i ms is handed over and pending',
+  async (waitMs) => {
+    const job = newJob();
+    expect(await workflows.submit(job, waitMs)).toEqual({ kind: 'pending' });
+    const run = await client.workflow.getHandle(batchJobWorkflowId(job.jobId)).describe();
+    expect(run.status.name).toBe('RUNNING');
+    expect(run.staticSummary).toBeDefined();
+    expect(await run.staticSummary?.()).toBe('acme · 7 items · openai/gpt-4o-mini');
+    const attributes = run.typedSearchAttributes;
+    expect(attributes.get(searchAttributes.tenant)).toBe('acme');
+    expect(attributes.get(searchAttributes.customer)).toBe('cust_1');
+    expect(attributes.get(searchAttributes.model)).toBe('openai/gpt-4o-mini');
+    expect(attributes.get(searchAttributes.status)).toBe('validating');
+  },
+);
 
-test('handed over twice, a submission has one workflow', async () => {
+test.concurrent('handed over twice, a submission has one workflow', async () => {
   const job = newJob();
   await workflows.submit(job, 0);
   const first = await client.workflow.getHandle(batchJobWorkflowId(job.jobId)).describe();
@@ -42,7 +45,7 @@ test('handed over twice, a submission has one workflow', async () => {
   expect((await client.workflow.getHandle(batchJobWorkflowId(job.jobId)).describe()).runId).toBe(first.runId);
 });
 
-test('a signal reaches a workflow that runs and misses one that does not, quietly', async () => {
+test.concurrent('a signal reaches a workflow that runs and misses one that does not, quietly', async () => {
   const job = newJob();
   await workflows.submit(job, 0);
   const wish = { by: 'key_x', reason: 'enough' };
@@ -53,7 +56,7 @@ test('a signal reaches a workflow that runs and misses one that does not, quietl
   expect(await workflows.pollNow(unknown, [1, 2])).toBe('not_running');
 });
 
-test('a query nobody answers is null within its limit', async () => {
+test.concurrent('a query nobody answers is null within its limit', async () => {
   const job = newJob();
   await workflows.submit(job, 0);
   const startedAt = performance.now();
