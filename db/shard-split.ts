@@ -2,9 +2,11 @@ import type pg from 'pg';
 import type { JobRow } from './job-rows.ts';
 import { moveShard, type ShardRow } from './shards.ts';
 
+const IS_OPEN = `NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`;
+
 /**
- * Supersedes a shard by two of about half its bytes each, cut between items that have no outcome yet. The job's row must
- * be locked. False when no more than one such item is left, and nothing was done.
+ * Supersedes a shard by two that hold its items without an outcome, about half the bytes each. The job's row must be
+ * locked. False when no more than one such item is left, and nothing was done.
  */
 export async function splitShard(client: pg.PoolClient, job: JobRow, shard: ShardRow, now: Date): Promise<boolean> {
   const cutAt = await findCut(client, job, shard);
@@ -15,7 +17,7 @@ export async function splitShard(client: pg.PoolClient, job: JobRow, shard: Shar
        count(i.item_no)::int, coalesce(sum(i.request_bytes::bigint), 0)
      FROM (VALUES (1, $3::int, $8::int - 1), (2, $8::int, $7::int)) AS half (no, first, last)
      LEFT JOIN batch_items i ON i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN half.first AND half.last
-       AND coalesce(i.requested_model, '') = $4
+       AND coalesce(i.requested_model, '') = $4 AND ${IS_OPEN}
      GROUP BY half.no, half.first, half.last`,
     [
       job.key.uuid,
@@ -40,7 +42,7 @@ async function findCut(client: pg.PoolClient, job: JobRow, shard: ShardRow): Pro
          sum(i.request_bytes::bigint) OVER (ORDER BY i.item_no) AS running, sum(i.request_bytes::bigint) OVER () AS total
        FROM batch_items i
        WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND coalesce(i.requested_model, '') = $5
-         AND NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)
+         AND ${IS_OPEN}
      ) open
      WHERE position > 1 AND (running * 2 > total OR position = items) ORDER BY item_no LIMIT 1`,
     [job.key.uuid, job.key.bucket, shard.firstItemNo, shard.lastItemNo, shard.requestedModel],

@@ -63,7 +63,7 @@ export function buildQuote(
 }
 
 /** `margin` is a non-negative decimal such as `0.10`; rounded up, so that no hold falls short of it. */
-export function addMargin(amount: Amount, margin: string): Amount {
+function addMargin(amount: Amount, margin: string): Amount {
   const part = parseAmount(margin);
   if (part < 0n) throw new RangeError('a margin must not be negative');
   return amount + divideRoundingUp(amount * part, AMOUNT_SCALE);

@@ -285,6 +285,25 @@ test('I-10: a refused job is still a draft, and runs once it is corrected', asyn
   expect((await soundEnd(gateway, caller, jobId)).job).toMatchObject({ status: 'completed', refusal: null });
 });
 
+test.each([100, 1])(
+  'I-10: lines that the provider names at its own validation fail alone, the rest runs without them (%i named at a time)',
+  async (maxListedErrors) => {
+    const { caller } = await gateway.newTenant();
+    await gateway.simulator.settings({ openai: { maxListedErrors } });
+    const bad = '[[sim:invalid_line]]';
+    const jobId = await caller.submitPrompts(['a', bad, 'c', 'd', bad, 'f']);
+    const { job, rows } = await soundEnd(gateway, caller, jobId);
+    await gateway.simulator.settings({ openai: { maxListedErrors: 100 } });
+    expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 4, failed: 2 } });
+    expect(withStatus(rows, 'failed').map(({ custom_id: id, error }) => [id, error?.code])).toEqual([
+      ['row_2', 'invalid_request'],
+      ['row_5', 'invalid_request'],
+    ]);
+    const sent = await inputLinesOf(gateway, jobId);
+    expect(sent.map((lines) => lines.length)).toEqual(maxListedErrors === 1 ? [4, 5, 6] : [4, 6]);
+  },
+);
+
 const image = (bytes: number) => ({
   type: 'image_url',
   image_url: { url: `data:image/png;base64,${Buffer.alloc(bytes, 7).toString('base64')}` },

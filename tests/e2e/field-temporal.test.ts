@@ -77,15 +77,15 @@ async function sweep(): Promise<{ started: number; signalled: number }> {
   return runActivity(recoverJobs, undefined);
 }
 
-const item = (no: number, text: string) => ({
+const item = (no: number, text: string, maxTokens = 1_000) => ({
   custom_id: `row_${no}`,
-  request: { ...CHAT.request(text), max_tokens: 2_000_000 },
+  request: { ...CHAT.request(text), max_tokens: maxTokens },
 });
 
 test('X-01: an item of several megabytes and its answer of several more pass by the histories', async () => {
   const { caller } = await gateway.newTenant();
   const text = `${SECRET} ${'x'.repeat(7 * MIB)} [[sim:chars=${4 * MIB}]]`;
-  const jobId = await submitManifest(caller, [item(1, text)]);
+  const jobId = await submitManifest(caller, [item(1, text, 2 * MIB)]);
   const { job, rows } = await soundEnd(gateway, caller, jobId);
   expect(job).toMatchObject({ status: 'completed', counts: { completed: 1 } });
   expect(JSON.stringify(rows[0]?.result).length).toBeGreaterThan(4 * MIB);

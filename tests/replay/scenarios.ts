@@ -25,20 +25,29 @@ function workflowsOf(job: FakeJob, handle: Handle): string[] {
   return [handle.workflowId, ...begun.map(({ shard }) => providerBatchWorkflowId(job.jobId, shard))];
 }
 
+interface Course {
+  readonly job: FakeJob;
+  readonly handle: Handle;
+  readonly engine: FakeEngine;
+  /** Lets the held activity go on. */
+  readonly release: () => void;
+}
+
 /** A job that plays by itself, but for what `meanwhile` does once it has begun. */
 function jobScenario(
   name: string,
   script: JobScript,
-  meanwhile: (course: { job: FakeJob; handle: Handle; engine: FakeEngine }) => Promise<unknown> = async () => undefined,
-  { open = false, maxHistoryEvents = 400 } = {},
+  meanwhile: (course: Course) => Promise<unknown> = async () => undefined,
+  { open = false, maxHistoryEvents = 400, held = 'none' } = {},
 ): Scenario {
   return {
     name,
     play: async (engine) => {
       const job = engine.addJob(script, `job_${name}`);
       job.batchesOpen = open;
+      const { release } = job.hold(held);
       const handle = await engine.startJob(job, { maxHistoryEvents });
-      await meanwhile({ job, handle, engine });
+      await meanwhile({ job, handle, engine, release });
       await engine.client.workflow.result(handle.workflowId);
       return workflowsOf(job, handle);
     },
@@ -57,9 +66,21 @@ const JOBS: readonly Scenario[] = [
   jobScenario('happy-path', { poll: [{ nativeStatus: 'validating' }, { nativeStatus: 'in_progress' }] }),
   jobScenario('several-shards', { shards: 3, window: 2 }),
   jobScenario('refused', { verdicts: ['refused'] }),
-  jobScenario('submitted-again-while-refused', { verdicts: ['refused'] }, async ({ handle }) => {
-    await handle.executeUpdate('admit', { args: [{ submissionNo: 2 }] }).catch(() => undefined);
-  }),
+  jobScenario(
+    'submitted-again-while-refused',
+    { verdicts: ['refused'] },
+    async ({ job, handle, release }) => {
+      await eventually(() => job.called('admitJob').length === 1);
+      const second = handle.executeUpdate('admit', { args: [{ submissionNo: 2 }] });
+      await eventually(async () => {
+        const { events } = await handle.fetchHistory();
+        return events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+      });
+      release();
+      await second;
+    },
+    { held: 'admitJob' },
+  ),
   jobScenario('waited-for-capacity', { submit: [{ ...CAPACITY, delayMs: 20 }] }),
   jobScenario('split', { submit: [{ kind: 'split' }] }),
   jobScenario('rejected', { submit: [{ kind: 'close', reason: 'rejected' }] }),
@@ -84,13 +105,15 @@ const JOBS: readonly Scenario[] = [
     await eventually(() => job.shard(1).state === 'waiting');
     await handle.signal(cancelSignal, { by: 'alice', reason: 'typo' });
   }),
-  jobScenario('cancelled-while-uploading', {}, async ({ job, handle }) => {
-    const upload = job.hold('submitAttempt');
-    await eventually(() => job.called('submitAttempt').length === 1);
-    await handle.signal(cancelSignal, { by: 'alice' });
-    await eventually(() => job.shard(1).state === 'settled');
-    upload.release();
-  }),
+  jobScenario(
+    'cancelled-while-uploading',
+    {},
+    async ({ job, handle }) => {
+      await eventually(() => job.called('submitAttempt').length === 1);
+      await handle.signal(cancelSignal, { by: 'alice' });
+    },
+    { held: 'submitAttempt' },
+  ),
   jobScenario(
     'cancelled-while-polling',
     { shards: 2, pollDelayMs: MINUTE_MS, cancel: [false] },

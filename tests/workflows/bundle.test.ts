@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { quietLogger } from './quiet-runtime.ts';
 import { findUnpatched } from './unpatched-globals.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const quiet = new DefaultLogger('ERROR', () => undefined);
 
 let directory = '';
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function bundlePlanted(line: string): Promise<unknown> {
     path.join(directory, 'planted.ts'),
     `import { answer } from './between.ts';\nexport async function planted() { return answer(); }\n`,
   );
-  return bundleWorkflowCode({ workflowsPath: path.join(directory, 'planted.ts'), logger: quiet });
+  return bundleWorkflowCode({ workflowsPath: path.join(directory, 'planted.ts'), logger: quietLogger });
 }
 
 test('the bundle exports every workflow type that anything starts', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { batchJob } from '../../workflows/batch-job.ts';
 import { providerBatchWorkflowId } from '../../workflows/ids.ts';
 import type { BatchJobInput, ProviderBatchInput } from '../../workflows/messages.ts';
@@ -9,6 +9,7 @@ import { batchJobStart } from '../../workflows/start-options.ts';
 import { DATABASE_QUEUE, MAINTENANCE_QUEUE, providerQueue, WORKFLOW_QUEUE } from '../../workflows/task-queues.ts';
 import { createFakeActivities, FakeJobs } from './fake-activities.ts';
 import type { FakeJob, JobScript } from './fake-job.ts';
+import { installQuietRuntime } from './quiet-runtime.ts';
 
 export interface FakeEngineOptions {
   readonly address: string;
@@ -41,10 +42,7 @@ export interface FakeEngine {
 const HEARTBEAT_THROTTLE_MS = 50;
 
 export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeEngine> {
-  Runtime.install({
-    logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
-  });
+  installQuietRuntime();
   const { address, namespace, identity = 'tests' } = options;
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection, namespace, identity });
