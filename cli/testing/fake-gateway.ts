@@ -8,7 +8,7 @@ import type { BatchJob } from '../../contracts/job.ts';
 import type { LedgerPage } from '../../contracts/ledger-entry.ts';
 import type { LedgerVerification } from '../../contracts/operator-job.ts';
 import type { Result } from '../results/result-line.ts';
-import { counts, fakeJob, fakeResult } from './fake-job.ts';
+import { counts, fakeJob, fakeOperatorJob, fakeResult } from './fake-job.ts';
 
 /** What a test arranges and looks at. */
 export interface FakeGateway {
@@ -146,6 +146,8 @@ function addReads(app: Hono, fake: FakeGateway): void {
     const findings = isKnown ? [] : [finding];
     return c.json({ ok: isKnown, findings, target: null, rejected_targets: [], estimate: null, budgets: [] });
   });
+  app.get('/readyz', (c) => c.json({ status: 'ready' }));
+  app.get('/v1/operator/jobs/job_1', (c) => c.json(fakeOperatorJob(fake.job ?? fakeJob())));
   app.get('/v1/operator/ledger/verify', (c) => c.json(fake.verification));
   app.post('/v1/operator/jobs/job_1/poll-now', (c) => c.json({ job_id: 'job_1', signalled: true }));
 }

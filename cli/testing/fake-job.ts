@@ -1,4 +1,5 @@
 import { BatchJob } from '../../contracts/job.ts';
+import { OperatorJob } from '../../contracts/operator-job.ts';
 import type { Result } from '../results/result-line.ts';
 
 /** A job as the gateway shows it, a draft unless said otherwise. */
@@ -31,6 +32,24 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     unmatched_lines: 0,
     metadata: {},
     ...changes,
+  });
+}
+
+/** The same job as an operator sees it. */
+export function fakeOperatorJob(job: BatchJob): OperatorJob {
+  const url = 'http://127.0.0.1:8233/namespaces/default/workflows/batch-job%2Fjob_1';
+  return OperatorJob.parse({
+    job,
+    api_key_id: 'key_1',
+    submission_no: 1,
+    admitted_at: null,
+    manifest_no: 1,
+    resolved_provider: 'openai',
+    resolved_provider_model: 'gpt-5.6-luna',
+    price_book_version: '1',
+    workflow: { workflow_id: 'batch-job/job_1', url, state_source: 'rows', state: {} },
+    shards: [],
+    unmatched: { count: 0, lines: [] },
   });
 }
 

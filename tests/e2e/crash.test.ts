@@ -4,7 +4,7 @@ import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
 import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { lockRows } from '../harness/row-lock.ts';
+import { lockRows, type RowLock } from '../harness/row-lock.ts';
 import { soundEnd } from '../harness/sound-end.ts';
 import { GatewayStack } from '../harness/stack.ts';
 
@@ -17,6 +17,7 @@ const RECOVERY_MS = 120_000;
 let gateway: TestGateway;
 let stack: GatewayStack;
 let caller: Caller;
+let lock: RowLock | undefined;
 let jobs: Record<'creating' | 'polling' | 'downloading' | 'settling' | 'uploading', string>;
 /** Items of the large job that had settled when a worker died, after each death. */
 const settledAtDeath: number[] = [];
@@ -36,12 +37,13 @@ beforeAll(async () => {
   const polling = await submitPolling();
   const downloading = await submitDownloading();
   const settling = await submitLarge();
-  const lock = await lockRows(
+  const held = await lockRows(
     gateway.database.db,
     'SELECT FROM batch_items WHERE job_id = $1 AND item_no = $2 FOR UPDATE',
     [toUuid('job', settling), LARGE - 1_000],
   );
-  await eventually(() => lock.isWantedBySomeone(), { timeoutMs: 90_000 });
+  lock = held;
+  await eventually(() => held.isWantedBySomeone(), { timeoutMs: 90_000 });
   const creating = await submitInFlight('batches.create');
   settledAtDeath.push((await caller.job(settling)).counts.completed);
   first.signal('SIGKILL');
@@ -50,13 +52,13 @@ beforeAll(async () => {
 
   const second = await stack.startWorker();
   const uploading = await submitInFlight('files.create');
-  await eventually(async () => (await lock.isWantedBySomeone()) && (await stagedLines(settling)) > 0, {
+  await eventually(async () => (await held.isWantedBySomeone()) && (await stagedLines(settling)) > 0, {
     timeoutMs: RECOVERY_MS,
   });
   settledAtDeath.push((await caller.job(settling)).counts.completed);
   second.signal('SIGKILL');
   await second.ended();
-  await lock.release();
+  await held.release();
   await simulator.advance(AN_HOUR_MS);
   const { id } = await batchOf(gateway, polling);
   await simulator.batch(id, { stuck: null });
@@ -65,6 +67,7 @@ beforeAll(async () => {
 }, 400_000);
 
 afterAll(async () => {
+  await lock?.release();
   await stack.stop();
   await gateway.stop();
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toUuid } from '../../db/ids.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type Caller, type JobAnswer, type ResultRow, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { attemptTokens, batchesOf, openai, prompts } from '../harness/provider-side.ts';
+import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
 import { lockRows, type RowLock } from '../harness/row-lock.ts';
 import { soundEnd } from '../harness/sound-end.ts';
 import { type GatewayProcess, GatewayStack } from '../harness/stack.ts';
@@ -13,6 +13,7 @@ let gateway: TestGateway;
 let stack: GatewayStack;
 let caller: Caller;
 let frozen: GatewayProcess;
+const locks: RowLock[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
@@ -26,6 +27,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
+  await Promise.all(locks.map((lock) => lock.release()));
   await stack.stop();
   await gateway.stop();
 });
@@ -58,6 +60,7 @@ async function stopBetweenTakingAndSending(): Promise<{ jobId: string; lock: Row
     ),
   );
   const lock = await lockRows(db, 'SELECT FROM batch_jobs WHERE job_id = $1 FOR UPDATE', [toUuid('job', jobId)]);
+  locks.push(lock);
   await eventually(async () => {
     const { rowCount } = await db.pool.query(
       'SELECT FROM batch_provider_metadata WHERE job_id = $1 AND create_started_at IS NOT NULL',
@@ -68,22 +71,17 @@ async function stopBetweenTakingAndSending(): Promise<{ jobId: string; lock: Row
   return { jobId, lock };
 }
 
-/** The worker stands still in the transaction that settles. */
+/** The worker stands still in the transaction that settles, whose first lock it has. */
 async function stopInSettlement(): Promise<{ jobId: string; lock: RowLock }> {
+  const { db } = gateway.database;
   await gateway.simulator.faults(openai('batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
   const jobId = await caller.submitPrompts(prompts(50));
-  const [batch] = await eventually(async () => {
-    const batches = await batchesOf(gateway, jobId);
-    return batches.length > 0 && batches;
-  });
-  const sql = 'SELECT FROM job_progress WHERE job_id = $1 FOR UPDATE';
-  await eventually(async () => (await caller.job(jobId)).status === 'running');
-  const lock = await lockRows(gateway.database.db, sql, [toUuid('job', jobId)]);
-  await gateway.simulator.batch(batch?.id ?? '', { stuck: null });
-  await eventually(async () => {
-    const { rows } = await gateway.database.db.pool.query('SELECT count(*)::int AS lines FROM result_stage');
-    return rows[0].lines === 50 && (await lock.isWantedBySomeone());
-  });
+  const batch = await batchOf(gateway, jobId);
+  const sql = 'SELECT FROM batch_items WHERE job_id = $1 AND item_no = 25 FOR UPDATE';
+  const lock = await lockRows(db, sql, [toUuid('job', jobId)]);
+  locks.push(lock);
+  await gateway.simulator.batch(batch.id, { stuck: null });
+  await eventually(() => lock.isWantedBySomeone());
   return { jobId, lock };
 }
 

@@ -4,6 +4,7 @@ import type { Database } from '../../db/client.ts';
 export interface RowLock {
   /** Whether anybody waits for it. */
   isWantedBySomeone(): Promise<boolean>;
+  /** May be called again. */
   release(): Promise<void>;
 }
 
@@ -14,7 +15,17 @@ export async function lockRows(db: Database, sql: string, values: readonly unkno
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   const { rowCount } = await client.query(sql, [...values]);
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  if (rowCount === 0) throw new Error('there is no row to lock');
+  let isHeld = true;
+  const release = async (): Promise<void> => {
+    if (!isHeld) return;
+    isHeld = false;
+    await client.query('ROLLBACK');
+    client.release();
+  };
+  if (rowCount === 0) {
+    await release();
+    throw new Error('there is no row to lock');
+  }
   return {
     isWantedBySomeone: async () => {
       const waiting = await db.pool.query('SELECT FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))', [
@@ -22,9 +33,6 @@ export async function lockRows(db: Database, sql: string, values: readonly unkno
       ]);
       return waiting.rowCount !== 0;
     },
-    release: async () => {
-      await client.query('ROLLBACK');
-      client.release();
-    },
+    release,
   };
 }
