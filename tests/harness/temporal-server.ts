@@ -43,7 +43,10 @@ export async function startTestTemporal(): Promise<TestServer> {
     const starting = { executable: found.path, dataDirectory, ephemeral: true, port, uiPort, searchAttributes };
     const server = await startTemporal({ ...starting, reaper, log: (line) => log.push(line) });
     const workflowBundle = join(dataDirectory, 'workflows.js');
-    await writeFile(workflowBundle, (await bundleWorkflows()).code);
+    await writeBundle(workflowBundle).catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
     return {
       provides: { temporalAddress: server.address, workflowBundle },
       stop: () => server.stop().finally(cleanUp),
@@ -52,4 +55,8 @@ export async function startTestTemporal(): Promise<TestServer> {
     await cleanUp();
     throw error;
   }
+}
+
+async function writeBundle(path: string): Promise<void> {
+  await writeFile(path, (await bundleWorkflows()).code);
 }
