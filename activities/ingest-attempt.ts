@@ -31,7 +31,7 @@ import { DENIALS, waitedMs } from './waiting.ts';
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_LINES = 10_000;
 /** Answers may be long: what waits to be copied is bounded by size too. */
-const CHUNK_CHARS = 16_000_000;
+const CHUNK_CHARS = 2_000_000;
 /** COPYs under way beside the parser. */
 const COPIES_AT_ONCE = 2;
 

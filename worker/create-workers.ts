@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { DATABASE_QUEUE, MAINTENANCE_QUEUE, providerQueue, WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
+import { bundleWorkflowsApart } from './workflow-bundle.ts';
 
 export interface WorkerOptions {
   readonly connection: NativeConnection;
@@ -44,7 +44,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
         Worker.create({
           ...common,
           taskQueue: WORKFLOW_QUEUE,
-          workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+          workflowBundle: options.workflowBundle ?? (await bundleWorkflowsApart()),
           stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
         }),
     ],
@@ -86,9 +86,4 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
   return Promise.all(wanted.map((queue) => creators.get(queue)?.())).then((workers) =>
     workers.filter((worker) => worker !== undefined),
   );
-}
-
-/** The workflow code as one bundle, from source. */
-export async function bundleWorkflows(): Promise<{ code: string }> {
-  return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)) });
 }

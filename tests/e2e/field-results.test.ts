@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { toUuid } from '../../db/ids.ts';
 import type { Fault } from '../../simulators/faults.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startGateway, type TestGateway } from '../harness/gateway.ts';
 import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
+import { lockRows } from '../harness/row-lock.ts';
 import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
 
 type Action = Fault['action'];
@@ -231,4 +233,29 @@ test('R-12: no download is left open after failures in the middle of it', async 
   await eventually(async () =>
     (await simulator.journal({ route: 'files.content' })).every((entry) => entry.ended_at !== null),
   );
+});
+
+test('X-05: lines staged and then lost, as in a crash of the database, are read again and not called missing', async () => {
+  const { simulator, database } = gateway;
+  const { caller } = await gateway.newTenant();
+  await simulator.clearJournal();
+  await simulator.faults(
+    openai('files.content', { truncate: { after_bytes: 0 } }),
+    openai('files.content', { stall: { after_bytes: 500, ms: 3_600_000 } }),
+  );
+  const jobId = await caller.submitPrompts(prompts(10));
+  await eventually(async () =>
+    (await simulator.journal({ route: 'files.content' })).slice(1).some((entry) => entry.ended_at === null),
+  );
+  const sql = 'SELECT FROM job_progress WHERE job_id = $1 FOR UPDATE';
+  const lock = await lockRows(database.db, sql, [toUuid('job', jobId)]);
+  try {
+    await simulator.advance(3_600_000);
+    await eventually(() => lock.isWantedBySomeone());
+    await database.db.pool.query('TRUNCATE result_stage');
+  } finally {
+    await lock.release();
+  }
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'completed', counts: { completed: 10 } });
 });

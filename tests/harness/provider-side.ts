@@ -15,7 +15,7 @@ export interface SimulatedBatch {
 }
 
 /** Every batch made so far, newest first. */
-export async function listBatches(simulator: Control): Promise<SimulatedBatch[]> {
+async function listBatches(simulator: Control): Promise<SimulatedBatch[]> {
   return ((await simulator.batches())['openai'] ?? []) as SimulatedBatch[];
 }
 

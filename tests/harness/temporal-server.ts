@@ -6,8 +6,8 @@ import { startReaper } from '../../local/reaper.ts';
 import { startTemporal } from '../../local/temporal.ts';
 import { findTemporal } from '../../local/temporal-binary.ts';
 import { defaultCacheDirectory } from '../../local/temporal-search.ts';
-import { bundleWorkflows } from '../../worker/create-workers.ts';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../worker/temporal-setup.ts';
+import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { TestServer } from './test-server.ts';
 
 declare module 'vitest' {

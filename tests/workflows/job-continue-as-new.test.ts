@@ -3,7 +3,7 @@ import { cancelSignal, pollNowSignal, shardChangedSignal } from '../../workflows
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeJob } from './fake-job.ts';
-import { readCurrentDetails, readRuns } from './read-history.ts';
+import { readCurrentDetails, readEvents, readRuns } from './read-history.ts';
 import { useFakeEngine } from './use-fake-engine.ts';
 
 const engine = useFakeEngine();
@@ -20,8 +20,10 @@ async function startWaiting(job: FakeJob, maxHistoryEvents: number) {
   await handle.terminate();
   // Shards go on alone, so that only the job's own history is short.
   const recovered = await engine().startJob(job, { maxHistoryEvents });
-  const looks = job.called('readShards').length;
-  await eventually(() => job.called('readShards').length > looks);
+  await eventually(async () => {
+    const events = await readEvents(engine().client, recovered.workflowId, recovered.firstExecutionRunId);
+    return events.some((event) => event.timerStartedEventAttributes);
+  });
   return recovered;
 }
 
