@@ -6,6 +6,8 @@ const TEMPORAL = 'tests/harness/global-setup-temporal.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
+    // Files wait for servers more than they compute.
+    maxWorkers: 3,
     hookTimeout: 60_000,
     // Node runs our TypeScript as it is, in tests as in production.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { batchJobWorkflowId, providerBatchWorkflowId } from '../../workflows/ids.ts';
-import { batchJobStateQuery, pollNowSignal, shardChangedSignal } from '../../workflows/messages.ts';
+import { type BatchJobInput, batchJobStateQuery, pollNowSignal, shardChangedSignal } from '../../workflows/messages.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeJob } from './fake-job.ts';
 import { useFakeEngine } from './use-fake-engine.ts';
@@ -14,7 +14,7 @@ function shardHandle(job: FakeJob, shard: number) {
 }
 
 /** A job whose shards wait at the provider until `batchesOpen` is taken back and someone polls. */
-async function startWaiting(job: FakeJob, input: { lookAgainMs?: number } = {}) {
+async function startWaiting(job: FakeJob, input: Partial<BatchJobInput> = {}) {
   job.batchesOpen = true;
   const handle = await engine().startJob(job, input);
   await eventually(() => job.shards.every((shard) => shard.state === 'running'));
@@ -75,7 +75,7 @@ test.concurrent('a shard whose workflow was terminated is started again by the n
 
 test.concurrent('signals of the other shards do not put off the look that finds a terminated one', async () => {
   const job = engine().addJob({ shards: 2, pollDelayMs: MINUTE_MS });
-  const handle = await startWaiting(job, { lookAgainMs: 2_000 });
+  const handle = await startWaiting(job, { lookAgainMs: 2_000, maxHistoryEvents: 10_000 });
   const steps = job.called('nextStep').length;
   await shardHandle(job, 2).terminate();
   let looks = 0;
