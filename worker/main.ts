@@ -16,6 +16,7 @@ import { createWorkers } from './create-workers.ts';
 import { startHealthServer } from './health.ts';
 import { createJobWorkflowControl } from './job-workflow-control.ts';
 import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
+import { keepHeapTight } from './tight-heap.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A download or upload that moves no byte for this long is cut and tried again. */
@@ -23,6 +24,7 @@ const IDLE_TIMEOUT_MS = 60_000;
 const SHARD_WINDOW = 8;
 const TRANSFERS_AT_ONCE = 3;
 
+keepHeapTight();
 const config = readWorkerConfig();
 const log = createLogger({ level: config.logLevel, service: 'worker' });
 Runtime.install({

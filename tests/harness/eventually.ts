@@ -5,7 +5,7 @@ const STEP_MS = 20;
 /** Waits until `fact` holds (returns anything but false, null or undefined), and returns it. Errors of `fact` count as not yet. */
 export async function eventually<Fact>(
   fact: () => Fact | Promise<Fact>,
-  { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
+  { timeoutMs = 25_000 }: { readonly timeoutMs?: number } = {},
 ): Promise<NonNullable<Fact>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

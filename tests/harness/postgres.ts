@@ -38,11 +38,14 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   };
 }
 
-/** A server process ends a moment after its client has gone. */
+/** A server process ends a moment after its client has gone. Those of the server itself, such as autovacuum, do not count. */
 async function remainingConnections(template: URL, name: string): Promise<number> {
   let remaining = 0;
   const count = async (): Promise<boolean> => {
-    const rows = await asSuperuser(template, `SELECT FROM pg_stat_activity WHERE datname = '${name}'`);
+    const rows = await asSuperuser(
+      template,
+      `SELECT FROM pg_stat_activity WHERE datname = '${name}' AND backend_type = 'client backend'`,
+    );
     remaining = rows.length;
     return remaining === 0;
   };

@@ -43,8 +43,11 @@ export function createFakeActivities(jobs: FakeJobs): {
     return async (input: Input): Promise<Result> => {
       const job = jobs.get(input.jobId);
       job.calls.push({ name, input: { ...input } });
-      await passGate(job.gate(name));
-      return step(job, input);
+      const gate = job.gate(name);
+      if (gate?.after === false) await passGate(gate);
+      const result = step(job, input);
+      if (gate?.after === true) await passGate(gate);
+      return result;
     };
   }
   return {
@@ -75,8 +78,7 @@ export function createFakeActivities(jobs: FakeJobs): {
 }
 
 /** Beats while it waits, so that a cancellation of the activity is heard, and throws it. */
-async function passGate(gate: Gate | undefined): Promise<void> {
-  if (gate === undefined) return;
+async function passGate(gate: Gate): Promise<void> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), BEAT_EVERY_MS);
   try {

@@ -42,6 +42,8 @@ export interface Gate {
   readonly open: () => void;
   /** Whether a call that waits here ends when its activity is cancelled. */
   readonly heedsCancel: boolean;
+  /** Whether a call waits with its answer, not with what it does. */
+  readonly after: boolean;
 }
 
 /** The rows of one job, in memory, and everything that was asked of them. */
@@ -69,9 +71,9 @@ export class FakeJob {
   }
 
   /** Every call of the activity from now on waits, before it does anything, until released or cancelled. */
-  hold(name: string, { heedsCancel = true } = {}): { release: () => void } {
+  hold(name: string, { heedsCancel = true, after = false } = {}): { release: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#gates.set(name, { opened: promise, open: resolve, heedsCancel });
+    this.#gates.set(name, { opened: promise, open: resolve, heedsCancel, after });
     return {
       release: () => {
         this.#gates.delete(name);

@@ -9,11 +9,13 @@ import { useFakeEngine } from './use-fake-engine.ts';
 const engine = useFakeEngine();
 
 const MINUTE_MS = 60_000;
+/** Several workflow tasks on a busy machine. */
+const PATIENT = { timeoutMs: 30_000 };
 
 async function startWaiting(job: FakeJob) {
   job.batchesOpen = true;
   const handle = await engine().startJob(job);
-  await eventually(() => job.shards.every((shard) => shard.state === 'running'));
+  await eventually(() => job.shards.every((shard) => shard.state === 'running'), PATIENT);
   return handle;
 }
 

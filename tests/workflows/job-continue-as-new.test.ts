@@ -9,6 +9,8 @@ import { useFakeEngine } from './use-fake-engine.ts';
 const engine = useFakeEngine();
 
 const MINUTE_MS = 60_000;
+/** Several workflow tasks on a busy machine. */
+const PATIENT = { timeoutMs: 30_000 };
 
 /** So short that each time the job is woken it continues as a new run. */
 const EVERY_LOOK = 1;
@@ -16,7 +18,7 @@ const EVERY_LOOK = 1;
 async function startWaiting(job: FakeJob, maxHistoryEvents: number) {
   job.batchesOpen = true;
   const handle = await engine().startJob(job, { maxHistoryEvents: 1_000_000 });
-  await eventually(() => job.shards.every((shard) => shard.state === 'running'));
+  await eventually(() => job.shards.every((shard) => shard.state === 'running'), PATIENT);
   await handle.terminate();
   // Shards go on alone, so that only the job's own history is short.
   const recovered = await engine().startJob(job, { maxHistoryEvents });

@@ -8,6 +8,8 @@ import { useFakeEngine } from './use-fake-engine.ts';
 const engine = useFakeEngine();
 
 const MINUTE_MS = 60_000;
+/** Several workflow tasks on a busy machine. */
+const PATIENT = { timeoutMs: 30_000 };
 
 function shardHandle(job: FakeJob, shard: number) {
   return engine().client.workflow.getHandle(providerBatchWorkflowId(job.jobId, shard));
@@ -17,7 +19,7 @@ function shardHandle(job: FakeJob, shard: number) {
 async function startWaiting(job: FakeJob, input: Partial<BatchJobInput> = {}) {
   job.batchesOpen = true;
   const handle = await engine().startJob(job, input);
-  await eventually(() => job.shards.every((shard) => shard.state === 'running'));
+  await eventually(() => job.shards.every((shard) => shard.state === 'running'), PATIENT);
   return handle;
 }
 

@@ -11,6 +11,8 @@ import { useFakeEngine } from './use-fake-engine.ts';
 const engine = useFakeEngine();
 
 const MINUTE_MS = 60_000;
+/** Several workflow tasks on a busy machine. */
+const PATIENT = { timeoutMs: 30_000 };
 
 async function attributesOf(handle: Pick<WorkflowHandle, 'describe'>): Promise<Record<string, unknown>> {
   const { typedSearchAttributes } = await handle.describe();
@@ -32,9 +34,9 @@ function withoutSummary(events: readonly Event[]): (string | null | undefined)[]
 async function startWaiting(job: FakeJob) {
   job.batchesOpen = true;
   const handle = await engine().startJob(job);
-  await eventually(() => job.shards.every(({ state }) => state === 'running'));
+  await eventually(() => job.shards.every(({ state }) => state === 'running'), PATIENT);
   const shard = engine().client.workflow.getHandle(providerBatchWorkflowId(job.jobId, 1));
-  await eventually(async () => (await readCurrentDetails(shard)).startsWith('**in_progress**'));
+  await eventually(async () => (await readCurrentDetails(shard)).startsWith('**in_progress**'), PATIENT);
   return { handle, shard };
 }
 
@@ -110,6 +112,7 @@ test.concurrent('every timer and every activity has a summary, and a timer says 
     poll: [{}],
     ingest: [{ settled: 5, remaining: 5, unmatched: 0, next: 'again', delayMs: 20 }],
     cancel: [false],
+    pollDelayMs: MINUTE_MS,
   });
   const { handle } = await startWaiting(job);
   await handle.signal(cancelSignal);

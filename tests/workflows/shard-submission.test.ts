@@ -182,6 +182,19 @@ test.concurrent('a cancel stops an upload, and the batch is not created', async 
   expect(events.filter((event) => event.activityTaskCanceledEventAttributes)).toHaveLength(1);
 });
 
+test.concurrent('a cancel that came after the rows were read stops the upload before it begins', async () => {
+  const job = engine().addJob();
+  const reading = job.hold('nextStep', { after: true });
+  const handle = await engine().startShard(job);
+  await eventually(() => job.shard(1).attempt === 1);
+  job.cancel = { by: 'alice', reason: null };
+  await handle.signal(cancelSignal);
+  reading.release();
+  await handle.result();
+  expect(job.called('submitAttempt')).toEqual([]);
+  expect(job.shard(1).closed).toBe('cancelled');
+});
+
 test.concurrent('an upload that was stopped for no cancel is started again', async () => {
   const job = engine().addJob();
   const upload = job.hold('submitAttempt');
