@@ -85,7 +85,11 @@ async function letBatchesEnd(stack: Up): Promise<void> {
 
 async function expectSettled({ caller, operator }: Up, jobId: string): Promise<void> {
   const job = await caller.ended(jobId, 180_000);
-  expect(job).toMatchObject({ status: 'completed', counts: { total: ITEMS, completed: ITEMS }, cost: { held: '0.00' } });
+  expect(job).toMatchObject({
+    status: 'completed',
+    counts: { total: ITEMS, completed: ITEMS },
+    cost: { held: '0.00' },
+  });
   const ids = (await caller.results(jobId)).map((row) => row.custom_id);
   expect(new Set(ids).size).toBe(ITEMS);
   expect(ids).toHaveLength(ITEMS);
