@@ -33,16 +33,14 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
       const job = await getJobRow(db.pool, jobId);
       const shards = await listShards(db.pool, job.key);
       const open = shards.filter((shard) => isShardOpen(shard.state));
-      const working = open.filter((shard) => shard.state !== 'planned').length;
-      const toStart = [
-        // Those at work too: starting one that runs is harmless, and one whose workflow was ended goes on.
-        ...open.filter((shard) => shard.state !== 'planned'),
-        ...open.filter((shard) => shard.state === 'planned').slice(0, Math.max(0, settings.shardWindow - working)),
-      ];
+      const working = open.filter((shard) => shard.state !== 'planned');
+      const planned = open.filter((shard) => shard.state === 'planned');
+      // Those at work too: starting one that runs is harmless, and one whose workflow was ended goes on.
+      const toStart = [...working, ...planned.slice(0, Math.max(0, settings.shardWindow - working.length))];
       return {
         total: shards.length,
         settled: shards.length - open.length,
-        open: open.slice(0, MAX_OPEN_SHARDS_SHOWN).map(({ shard, state }) => ({ shard, state })),
+        open: [...working, ...planned].slice(0, MAX_OPEN_SHARDS_SHOWN).map(({ shard, state }) => ({ shard, state })),
         toStart: toStart.map(({ shard, provider, providerModel, itemCount }) => ({
           shard,
           provider,
@@ -57,7 +55,9 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
     recordCancel: async ({ jobId, by, reason }) => {
       await inTransaction(db, async (client) => {
         const job = await lockJobRow(client, jobId);
-        if (!isTerminal(job.state)) await recordJobCancel(client, job, { by, reason, now: now() });
+        // A submission that was refused meanwhile has left a draft, which nobody asked to cancel.
+        if (job.state !== 'draft' && !isTerminal(job.state))
+          await recordJobCancel(client, job, { by, reason, now: now() });
       });
     },
 
@@ -80,8 +80,9 @@ async function admitJob(
     const job = await lockJobRow(client, input.jobId);
     const stored = await findSubmission(client, job.key, input.submissionNo);
     if (stored !== null) return { verdict: stored.accepted ? 'accepted' : 'refused' };
-    const awaitsVerdict = job.state === 'validating' || job.state === 'cancel_requested';
-    if (!awaitsVerdict || job.submissionNo !== input.submissionNo) return { verdict: 'stale' };
+    if (job.submissionNo !== input.submissionNo) return { verdict: 'stale' };
+    if (job.state === 'cancelled') return { verdict: 'cancelled' };
+    if (job.state !== 'validating' && job.state !== 'cancel_requested') return { verdict: 'stale' };
     const at = now();
     if (job.cancelRequestedAt !== null) {
       await recordJobCancelled(client, job, at);

@@ -49,6 +49,7 @@ async function submit(client: Client, job: SubmittedJob, waitMs: number): Promis
   const operation = bounded(client, Math.max(waitMs, MIN_HANDOVER_MS), () =>
     client.workflow.executeUpdateWithStart(admitUpdate, {
       updateId: `admit-${job.submissionNo}`,
+      args: [{ submissionNo: job.submissionNo }],
       startWorkflowOperation: new WithStartWorkflowOperation('batchJob', {
         ...batchJobStart(job, { recover: false }),
         workflowIdConflictPolicy: 'USE_EXISTING',

@@ -127,6 +127,31 @@ test('C-03: a cancel ends a wait for the provider that would have lasted an hour
   expect(job).toMatchObject({ status: 'cancelled', counts: { cancelled: 3 } });
 });
 
+test('C-03: a cancel while a batch waits to be sent anew sends nothing more', async () => {
+  const { caller } = await gateway.newTenant();
+  const errors = [{ code: 'token_limit_exceeded', message: 'Enqueued token limit reached for gpt-4o-mini' }];
+  const full = { end_state: { status: 'failed' as const, errors } };
+  await gateway.simulator.faults(openai('batches.create', full, { times: 'always' }));
+  const jobId = await caller.submitPrompts(prompts(3));
+  await eventually(async () => (await caller.job(jobId)).waiting?.reason === 'provider_capacity');
+  await caller.cancel(jobId);
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'cancelled', counts: { cancelled: 3 }, cost: { settled: '0.00' } });
+  const batches = await batchesOf(gateway, jobId);
+  expect(batches.every(({ status }) => status === 'failed')).toBe(true);
+});
+
+test('C-05: a cancel while the provider still validates ends every item free of charge', async () => {
+  const { caller } = await gateway.newTenant();
+  await gateway.simulator.faults(openai('batches.create', { stuck: { state: 'validating' } }));
+  const jobId = await caller.submitPrompts(prompts(3));
+  await eventually(async () => (await caller.job(jobId)).status === 'validating');
+  await batchOf(gateway, jobId);
+  await caller.cancel(jobId);
+  const { job } = await soundEnd(gateway, caller, jobId);
+  expect(job).toMatchObject({ status: 'cancelled', counts: { cancelled: 3 }, cost: { settled: '0.00' } });
+});
+
 test.each([
   { finished: 0, listed: true, outcome: 'effective' },
   { finished: 5, listed: true, outcome: 'partial' },

@@ -5,7 +5,7 @@ import { eventually } from '../harness/eventually.ts';
 import { startGateway, type TestGateway } from '../harness/gateway.ts';
 import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
 import { lockRows } from '../harness/row-lock.ts';
-import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { completion, resultLine, soundEnd, submitAnswered, submitHalfDone, withStatus } from '../harness/sound-end.ts';
 
 type Action = Fault['action'];
 
@@ -146,6 +146,39 @@ test('R-04: an item keeps its good line, whatever unreadable copies stand around
   await gateway.simulator.batch(batch.id, { stuck: null });
   const { job } = await soundEnd(gateway, caller, jobId);
   expect(job).toMatchObject({ status: 'completed', counts: { completed: 3 } });
+});
+
+test('R-04: lines of any odd shape end their items one by one, and text comes through as it was', async () => {
+  const { caller } = await gateway.newTenant();
+  const usage = { prompt_tokens: 1000, completion_tokens: 100 };
+  const body = completion({ usage });
+  const line = (id: string, rest: object) => JSON.stringify({ custom_id: id, ...rest });
+  const said = (id: string, text: string) => resultLine(id, completion({ usage, text: '@' })).replace('"@"', text);
+  const shapes: [string, (id: string) => string][] = [
+    ['no_provider_detail', (id) => line(id, {})],
+    ['no_provider_detail', (id) => line(id, { response: null, error: null })],
+    ['malformed_result', (id) => line(id, { response: { status_code: 200, body: null } })],
+    ['malformed_result', (id) => line(id, { response: { status_code: 200, body: 'text' } })],
+    ['malformed_result', (id) => line(id, { response: { status_code: 200, body: [body] } })],
+    ['completed', (id) => line(id, { response: { status_code: '200', body }, error: null })],
+    ['completed', (id) => line(id, { response: { body } })],
+    ['unknown_provider_error', (id) => line(id, { response: null, error: 'it broke' })],
+    ['provider_server_error', (id) => line(id, { response: { status_code: 500, body: '' }, error: {} })],
+    ['completed', (id) => `  ${resultLine(id, body)}\t`],
+    ['completed', (id) => `\uFEFF${resultLine(id, body)}`],
+    ['completed', (id) => said(id, '"\\u0000 and \\ud83d alone"')],
+    ['completed', (id) => said(id, '"12345678901234567890 \u2028 1e400"')],
+    ['malformed_result', (id) => `${resultLine(id, body)}}`],
+  ];
+  const jobId = await submitAnswered(gateway, caller, shapes.length, (id) => [
+    '',
+    ...shapes.flatMap(([, shape], index) => [shape(id(index + 1)), '', ' ']),
+  ]);
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(rows.map((row) => row.error?.code ?? row.status)).toEqual(shapes.map(([outcome]) => outcome));
+  expect(job.unmatched_lines).toBe(0);
+  expect(rows[11]?.result).toMatchObject({ choices: [{ message: { content: '\u0000 and \ud83d alone' } }] });
+  expect(rows[12]?.result).toMatchObject({ choices: [{ message: { content: '12345678901234567890 \u2028 1e400' } }] });
 });
 
 test('R-06: an error line that says nothing fails its item as such, and no other', async () => {
