@@ -101,7 +101,7 @@ test('C-03: a create that never arrived is not sent again', async () => {
   expect(await batchesOf(gateway, jobId)).toEqual([]);
 });
 
-test('C-03: a cancel during the upload lets it end and sends no create', async () => {
+test('C-03: a cancel during the upload leads to no create', async () => {
   const { simulator } = gateway;
   const { caller } = await gateway.newTenant();
   await simulator.faults(openai('files.create', { delay_ms: 20_000 }));

@@ -155,6 +155,7 @@ test('R-04: lines of any odd shape end their items one by one, and text comes th
   const line = (id: string, rest: object) => JSON.stringify({ custom_id: id, ...rest });
   const said = (id: string, text: string) => resultLine(id, completion({ usage, text: '@' })).replace('"@"', text);
   const shapes: [string, (id: string) => string][] = [
+    ['completed', (id) => `\uFEFF${resultLine(id, body)}`],
     ['no_provider_detail', (id) => line(id, {})],
     ['no_provider_detail', (id) => line(id, { response: null, error: null })],
     ['malformed_result', (id) => line(id, { response: { status_code: 200, body: null } })],
@@ -165,15 +166,13 @@ test('R-04: lines of any odd shape end their items one by one, and text comes th
     ['unknown_provider_error', (id) => line(id, { response: null, error: 'it broke' })],
     ['provider_server_error', (id) => line(id, { response: { status_code: 500, body: '' }, error: {} })],
     ['completed', (id) => `  ${resultLine(id, body)}\t`],
-    ['completed', (id) => `\uFEFF${resultLine(id, body)}`],
     ['completed', (id) => said(id, '"\\u0000 and \\ud83d alone"')],
     ['completed', (id) => said(id, '"12345678901234567890 \u2028 1e400"')],
     ['malformed_result', (id) => `${resultLine(id, body)}}`],
   ];
-  const jobId = await submitAnswered(gateway, caller, shapes.length, (id) => [
-    '',
-    ...shapes.flatMap(([, shape], index) => [shape(id(index + 1)), '', ' ']),
-  ]);
+  const jobId = await submitAnswered(gateway, caller, shapes.length, (id) =>
+    shapes.flatMap(([, shape], index) => [shape(id(index + 1)), '', ' ']),
+  );
   const { job, rows } = await soundEnd(gateway, caller, jobId);
   expect(rows.map((row) => row.error?.code ?? row.status)).toEqual(shapes.map(([outcome]) => outcome));
   expect(job.unmatched_lines).toBe(0);
