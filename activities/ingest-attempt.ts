@@ -1,9 +1,8 @@
-import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
-import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { type AttemptRow, getAttempt } from '../db/attempts.ts';
+import { getJobRow, type JobRow } from '../db/job-rows.ts';
 import { readEstimates } from '../db/open-items.ts';
 import { clearStage, stageLines } from '../db/result-stage.ts';
-import { countOpenItems, getShard, moveShard, type ShardRow } from '../db/shards.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { countOpenItems, getShard, type ShardRow } from '../db/shards.ts';
 import {
   clearUnmatchedLines,
   type IngestWarning,
@@ -23,8 +22,9 @@ import type { IngestResult, ProviderActivities } from './interfaces.ts';
 import { asLastPolled } from './last-polled.ts';
 import { getProvider } from './providers.ts';
 import { itemsWithoutUsage, type MatchedLine, matchLines, toStagedLine } from './read-results.ts';
+import { recordMove } from './record-move.ts';
 import { settleRejectedLines } from './rejected-lines.ts';
-import { SETTLE_ITEMS } from './shard.ts';
+import { settleRangeOf, settleRanges } from './settle-ranges.ts';
 import { DENIALS, waitedMs } from './waiting.ts';
 
 /** A line longer than this is no result of ours: kept as unmatched. */
@@ -106,7 +106,7 @@ async function showTrouble(
   { code }: ProviderError,
 ): Promise<void> {
   const waiting = code === 'credential_refused' ? 'credential_refused' : 'provider_trouble';
-  await move(db, reading, { state: 'ingesting', waiting, now: now() });
+  await recordMove(db, reading.job, reading.shard.shard, { state: 'ingesting', waiting, now: now() });
 }
 
 /**
@@ -214,7 +214,7 @@ async function stageChunk(
   );
   await stageLines(db, attempt.attemptNo, rows);
   for (const { itemNo } of lines) {
-    const range = Math.floor((itemNo - shard.firstItemNo) / SETTLE_ITEMS);
+    const range = settleRangeOf(shard, itemNo);
     staged.set(range, (staged.get(range) ?? 0) + 1);
   }
 }
@@ -222,11 +222,9 @@ async function stageChunk(
 async function settleStage({ db }: ActivityDependencies, reading: Reading): Promise<number> {
   const { job, shard, attempt, staged } = reading;
   let settled = 0;
-  for (let index = 0; shard.firstItemNo + index * SETTLE_ITEMS <= shard.lastItemNo; index += 1) {
+  for (const [index, items] of settleRanges(shard).entries()) {
     beat();
-    const firstItemNo = shard.firstItemNo + index * SETTLE_ITEMS;
-    const lastItemNo = Math.min(firstItemNo + SETTLE_ITEMS - 1, shard.lastItemNo);
-    const range = { job, shard, attempt: attempt.attempt, firstItemNo, lastItemNo };
+    const range = { job, shard, attempt: attempt.attempt, ...items };
     settled += await settleStaged(db, range, attempt.attemptNo, staged.get(index) ?? 0);
   }
   return settled;
@@ -275,23 +273,10 @@ async function decide(
     },
     { ...settings, random01: random() },
   );
-  if (decision.next === 'again') await move(db, reading, { state: 'ingesting', waiting: null, now: at });
+  if (decision.next === 'again') await recordMove(db, job, shard.shard, { state: 'ingesting', waiting: null, now: at });
   if (decision.next === 'resubmit') {
     const state = decision.waiting === null ? 'planned' : 'waiting';
-    await move(db, reading, { state, waiting: decision.waiting, now: at }, attempt);
+    await recordMove(db, job, shard.shard, { state, waiting: decision.waiting, now: at }, attempt);
   }
   return { ...decision, settled: counted.settled, remaining, unmatched: counted.unmatched };
-}
-
-async function move(
-  db: ActivityDependencies['db'],
-  { job, shard }: Reading,
-  to: Parameters<typeof moveShard>[3],
-  closing?: AttemptRow,
-): Promise<void> {
-  await inTransaction(db, async (client) => {
-    const locked = await lockJobRow(client, job.jobId);
-    if (closing !== undefined) await closeAttempt(client, job.key, closing, { outcome: null, now: to.now });
-    await moveShard(client, locked, shard.shard, to);
-  });
 }

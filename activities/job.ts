@@ -1,5 +1,4 @@
 import { loadAdmissionFacts } from '../db/admission-facts.ts';
-import { recordJobCancel, recordJobCancelled } from '../db/cancels.ts';
 import { listFindingDetails } from '../db/finding-details.ts';
 import { getJobRow, lockJobRow } from '../db/job-rows.ts';
 import { listShards } from '../db/shards.ts';
@@ -8,6 +7,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { judgeAdmission } from '../domain/admission.ts';
 import { isTerminal } from '../domain/job-state.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
+import { recordJobCancel, recordJobCancelled } from '../ledger/cancels.ts';
 import { closeJob } from '../ledger/close-job.ts';
 import { lockBudgets, reserve } from '../ledger/reserve.ts';
 import type { ActivityDependencies } from './dependencies.ts';

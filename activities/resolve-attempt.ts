@@ -1,7 +1,6 @@
 import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
-import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
-import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { getJobRow, type JobRow } from '../db/job-rows.ts';
+import { getShard, type ShardRow } from '../db/shards.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { acceptBatch } from './accept-batch.ts';
@@ -9,6 +8,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
 import type { ProviderActivities } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { recordMove } from './record-move.ts';
 
 /** "Not found" counts only after this many looks, a listing lag apart: lists show new batches late. */
 const LOOKS_BEFORE_NOT_FOUND = 2;
@@ -65,12 +65,5 @@ async function findCandidates(
 }
 
 async function showIndeterminate({ db, now }: ActivityDependencies, job: JobRow, shard: ShardRow): Promise<void> {
-  await inTransaction(db, async (client) => {
-    const locked = await lockJobRow(client, job.jobId);
-    await moveShard(client, locked, shard.shard, {
-      state: 'indeterminate',
-      waiting: 'confirming_submission',
-      now: now(),
-    });
-  });
+  await recordMove(db, job, shard.shard, { state: 'indeterminate', waiting: 'confirming_submission', now: now() });
 }

@@ -1,7 +1,7 @@
 import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '../db/attempts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { readNativeError } from '../db/native-errors.ts';
-import { countOpenItems, getShard, moveShard, type ShardRow } from '../db/shards.ts';
+import { countOpenItems, getShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
@@ -9,11 +9,11 @@ import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat } from './heartbeats.ts';
 import type { ShardActivities, ShardStep } from './interfaces.ts';
+import { recordMove } from './record-move.ts';
+import { settleRanges } from './settle-ranges.ts';
 
 /** Each new attempt needs a reason of its own; this many mean that something else is wrong. */
 const MAX_ATTEMPTS = 200;
-/** Items settled in one short transaction. */
-export const SETTLE_ITEMS = 10_000;
 /** The gateway's own key from the environment. */
 const GATEWAY_CREDENTIAL = 'gateway';
 
@@ -51,17 +51,11 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
         nativeError: isRefusal(reason) && attempt !== null ? await readNativeError(db.pool, job.key, attempt) : null,
       };
       let closed = 0;
-      for (let first = shard.firstItemNo; first <= shard.lastItemNo; first += SETTLE_ITEMS) {
+      for (const range of settleRanges(shard)) {
         beat();
-        const lastItemNo = Math.min(first + SETTLE_ITEMS - 1, shard.lastItemNo);
-        const range = { job, shard, attempt: attempt?.attempt ?? 0, firstItemNo: first, lastItemNo };
-        closed += await settleRemainder(db, range, remainder);
+        closed += await settleRemainder(db, { job, shard, attempt: attempt?.attempt ?? 0, ...range }, remainder);
       }
-      await inTransaction(db, async (client) => {
-        const locked = await lockJobRow(client, jobId);
-        if (attempt !== null) await closeAttempt(client, job.key, attempt, { outcome: null, now: now() });
-        await moveShard(client, locked, number, { state: 'settled', waiting: null, now: now() });
-      });
+      await recordMove(db, job, number, { state: 'settled', waiting: null, now: now() }, attempt);
       log.info({ jobId, shard: number, reason, closed }, 'shard settled');
       return { closed };
     },

@@ -7,9 +7,8 @@ import {
   recordInputFile,
   takeCreate,
 } from '../db/attempts.ts';
-import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
-import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { getJobRow, type JobRow } from '../db/job-rows.ts';
+import { getShard, type ShardRow } from '../db/shards.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
 import type { ShardState } from '../domain/shard-state.ts';
 import type { BatchProvider, NativeBatch } from '../providers/provider.ts';
@@ -20,6 +19,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal, whileBeating } from './heartbeats.ts';
 import type { ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { recordMove } from './record-move.ts';
 import { answerRefusal } from './refusals.ts';
 import { waitedMs } from './waiting.ts';
 
@@ -132,8 +132,5 @@ async function move(
   state: ShardState,
   waiting?: WaitingReason,
 ): Promise<void> {
-  const wait = waiting === undefined ? {} : { waiting };
-  await inTransaction(db, async (client) => {
-    await moveShard(client, await lockJobRow(client, job.jobId), shard.shard, { state, ...wait, now: now() });
-  });
+  await recordMove(db, job, shard.shard, { state, ...(waiting !== undefined && { waiting }), now: now() });
 }

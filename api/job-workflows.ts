@@ -1,16 +1,11 @@
 import type { BatchJobState } from '../workflows/messages.ts';
+import type { StartableJob } from '../workflows/start-options.ts';
 
 /** `stale`: another submission of the job decides, this one is none any more. */
 type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
 
-export interface SubmittedJob {
-  readonly jobId: string;
-  readonly submissionNo: number;
-  readonly tenantId: string;
-  readonly customerId: string | null;
-  readonly model: string;
-  readonly itemCount: number;
-}
+/** What a submission is handed over with. */
+export type SubmittedJob = StartableJob;
 
 /** - `pending`: handed over, or perhaps so; the verdict is not known. `unreachable`: most likely never handed over. */
 export type SubmitOutcome =

@@ -12,6 +12,7 @@ import { type Database, openDatabase } from '../db/client.ts';
 import { fromUuid } from '../db/ids.ts';
 import { ITEM_COLUMNS, REQUEST_COLUMNS } from '../db/item-rows.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { type Measurement, median, perSecond } from './measurement.ts';
 
 const ITEMS = 100_000;
 const RUNS = 3;
@@ -26,18 +27,11 @@ const TABLES = [
   { name: `item_requests_${BUCKET}`, columns: REQUEST_COLUMNS },
 ] as const;
 
-/** One line of the benchmark report; a ratio of 1 is as fast as what it is compared with. */
-export interface IntakeMeasurement {
-  readonly name: string;
-  readonly ratio: number;
-  readonly detail: string;
-}
-
 /**
  * Appends 100,000 items of 1 kB, and copies the very same rows as COPY text on one connection in one transaction, in
  * turn. The ratio is of median rates. Needs a migrated database; leaves nothing in it.
  */
-export async function measureIntake(databaseUrl: string): Promise<IntakeMeasurement> {
+export async function measureIntake(databaseUrl: string): Promise<Measurement> {
   const db = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'bench-intake' });
   const directory = await mkdtemp(join(tmpdir(), 'batchgate-bench-'));
   const spool = { directory, memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES, space: new SpoolSpace(2 ** 33) };
@@ -59,12 +53,12 @@ export async function measureIntake(databaseUrl: string): Promise<IntakeMeasurem
   }
 }
 
-function report(appendMs: number, copyMs: number): IntakeMeasurement {
-  const rate = (ms: number) => `${Math.round((ITEMS / ms) * 1000).toLocaleString('en')}/s`;
+function report(appendMs: number, copyMs: number): Measurement {
   return {
     name: 'append 100,000 items of 1 kB',
     ratio: copyMs / appendMs,
-    detail: `append ${rate(appendMs)}, raw COPY text of the same rows ${rate(copyMs)}, median of ${RUNS}`,
+    goal: { atLeast: 0.6 },
+    detail: `append ${perSecond(ITEMS, appendMs)}, raw COPY text of the same rows ${perSecond(ITEMS, copyMs)}, median of ${RUNS}`,
   };
 }
 
@@ -136,10 +130,6 @@ function makeBody(): Buffer {
     lines.push(JSON.stringify({ custom_id: `ticket_${index}`, request }));
   }
   return Buffer.from(`${lines.join('\n')}\n`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 async function dropAll({ pool }: Database): Promise<void> {

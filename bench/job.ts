@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { toUuid } from '../db/ids.ts';
 import { STACK_PARTS } from '../local/parts.ts';
 import { startStack } from '../local/stack.ts';
 import type { Stack } from '../local/stack-options.ts';
@@ -167,12 +168,11 @@ async function timeRawCopy(databaseUrl: string, jobId: string): Promise<{ rows: 
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query(
-      `SELECT job_id, item_count FROM batch_jobs ORDER BY item_count DESC, created_at DESC LIMIT 1`,
-    );
+    const uuid = toUuid('job', jobId);
+    const { rows } = await client.query('SELECT item_count FROM batch_jobs WHERE job_id = $1', [uuid]);
     const texts = new Map<string, Buffer>();
     for (const table of ['batch_items', 'item_requests']) {
-      const copy = client.query(copyTo(`COPY (SELECT * FROM ${table} WHERE job_id = '${rows[0].job_id}') TO STDOUT`));
+      const copy = client.query(copyTo(`COPY (SELECT * FROM ${table} WHERE job_id = '${uuid}') TO STDOUT`));
       texts.set(table, Buffer.concat(await copy.toArray()));
     }
     const times: number[] = [];
@@ -190,7 +190,6 @@ async function timeRawCopy(databaseUrl: string, jobId: string): Promise<{ rows: 
     return { rows: rows[0].item_count, ms: median(times) };
   } finally {
     await client.end();
-    void jobId;
   }
 }
 

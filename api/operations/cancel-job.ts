@@ -1,4 +1,3 @@
-import { recordJobCancel } from '../../db/cancels.ts';
 import { insertEvent } from '../../db/events.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { cancelDraft, lockJobInScope } from '../../db/job-changes.ts';
@@ -6,6 +5,7 @@ import { lockJobRow } from '../../db/job-rows.ts';
 import { findJob } from '../../db/jobs.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { isTerminal } from '../../domain/job-state.ts';
+import { recordJobCancel } from '../../ledger/cancels.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentJob } from '../presentation/job.ts';
 import { type KeptAnswer, once } from './once.ts';

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { insertEvent } from './events.ts';
-import type { JobRow } from './job-rows.ts';
+import { insertEvent } from '../db/events.ts';
+import type { JobRow } from '../db/job-rows.ts';
+import { appendEntry } from './entries.ts';
 
 /**
  * Records that a cancel of an open job was requested; the first request wins. The job's row must be locked. True if
@@ -17,11 +18,14 @@ export async function recordJobCancel(
     [job.key.uuid, request.now, request.by, request.reason],
   );
   if (rowCount !== 1) return false;
-  await client.query(
-    `INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
-     VALUES ($1, $2, 0, 'batch.cancel_requested', $3, 0, $4, 'cancel') ON CONFLICT DO NOTHING`,
-    [job.key.bucket, job.key.uuid, job.submissionNo, request.by],
-  );
+  await appendEntry(client, job.key, {
+    itemNo: 0,
+    event: 'batch.cancel_requested',
+    ordinal: job.submissionNo,
+    amount: 0n,
+    actor: request.by,
+    cause: 'cancel',
+  });
   await insertEvent(client, {
     tenantId: job.tenantId,
     jobId: job.key.uuid,
