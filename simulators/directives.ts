@@ -8,6 +8,8 @@ export interface Directives {
   expire?: true;
   missing?: true;
   duplicate?: true;
+  /** The reply calls the first tool it is offered. */
+  tool?: true;
   /** Counts to report; `none` leaves usage out, `alien` gives it a shape nobody knows. */
   usage?: { input: number; cached: number; output: number } | 'none' | 'alien';
   text?: string;
@@ -31,6 +33,7 @@ const FLAGS: Readonly<Record<string, keyof Directives>> = {
   expire: 'expire',
   missing: 'missing',
   duplicate: 'duplicate',
+  tool: 'tool',
   once: 'once',
 };
 const NUMBERS: Readonly<Record<string, keyof Directives>> = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { NO_USAGE } from '../answer.ts';
 import type { FaultAction } from '../fault-actions.ts';
 import type { Facts } from '../journal.ts';
-import { NO_USAGE } from './answer.ts';
 import { invalidRequest, notFound, refusal } from './errors.ts';
 import { pageOf } from './page.ts';
 import { ENDPOINTS } from './prompt.ts';

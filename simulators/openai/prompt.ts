@@ -41,11 +41,11 @@ export function inputsOf(input: unknown): unknown[] {
   return isOneInput ? [input] : input;
 }
 
-/** Strings, and the text of message and content parts, however deeply nested. */
+/** Strings, and the text of message and content parts, however deeply nested; results of tools are not read. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);
-  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value !== 'object' || value === null || (value as Body)['role'] === 'tool') return [];
   const { text, content } = value as Body;
   return [...textsOf(text), ...textsOf(content)];
 }

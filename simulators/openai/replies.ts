@@ -1,6 +1,7 @@
+import { type Answer, NO_USAGE, replyId } from '../answer.ts';
 import { createRandom, hash32 } from '../random.ts';
 import { estimateTokens } from '../reply-text.ts';
-import { type Answer, answerTo, NO_USAGE, replyId, usageField } from './answer.ts';
+import { answerItem, usageField } from './answer.ts';
 import { type Item, itemError } from './item.ts';
 import { moderationResult } from './moderation.ts';
 import { inputsOf, promptTokens, textsOf } from './prompt.ts';
@@ -40,14 +41,25 @@ export function replyTo(item: Item, context: ReplyContext): ItemReply {
 }
 
 function withAnswer(item: Item, shape: (answer: Answer) => unknown): ItemReply {
-  const answer = answerTo(item);
+  const answer = answerItem(item);
   return { status: 200, body: shape(answer), usage: answer.usage };
 }
 
-function chatCompletion(item: Item, { text, stop, usage }: Answer, { now, idSeed }: ReplyContext) {
+function chatCompletion(item: Item, { text, toolCall, stop, usage }: Answer, { now, idSeed }: ReplyContext) {
+  const call = toolCall && {
+    id: replyId('call_', idSeed),
+    type: 'function',
+    function: { name: toolCall.name, arguments: JSON.stringify(toolCall.arguments) },
+  };
   const choices = Array.from({ length: Number(item.body['n'] ?? 1) }, (_, index) => ({
     index,
-    message: { role: 'assistant', content: text, refusal: null, annotations: [] },
+    message: {
+      role: 'assistant',
+      content: call === undefined ? text : null,
+      ...(call !== undefined && { tool_calls: [call] }),
+      refusal: null,
+      annotations: [],
+    },
     logprobs: null,
     finish_reason: stop,
   }));

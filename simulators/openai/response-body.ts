@@ -1,11 +1,21 @@
-import { type Answer, replyId, usageField } from './answer.ts';
+import { type Answer, replyId } from '../answer.ts';
+import { usageField } from './answer.ts';
 import type { Item } from './item.ts';
 
 /** A Responses API reply with the fields the API always sends (openai SDK types). */
-export function responseBody(item: Item, { text, stop, usage }: Answer, context: { now: number; idSeed: string }) {
+export function responseBody(
+  item: Item,
+  { text, toolCall, stop, usage }: Answer,
+  context: { now: number; idSeed: string },
+) {
   const { body } = item;
   const createdAt = Math.floor(context.now / 1000);
-  const reason = { stop: undefined, length: 'max_output_tokens', content_filter: 'content_filter' }[stop];
+  const reason = {
+    stop: undefined,
+    tool_calls: undefined,
+    length: 'max_output_tokens',
+    content_filter: 'content_filter',
+  }[stop];
   const status = reason === undefined ? 'completed' : 'incomplete';
   const message = {
     id: replyId('msg_', context.idSeed),
@@ -13,6 +23,14 @@ export function responseBody(item: Item, { text, stop, usage }: Answer, context:
     status,
     role: 'assistant',
     content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+  };
+  const call = toolCall && {
+    id: replyId('fc_', context.idSeed),
+    type: 'function_call',
+    status,
+    call_id: replyId('call_', context.idSeed),
+    name: toolCall.name,
+    arguments: JSON.stringify(toolCall.arguments),
   };
   return {
     id: replyId('resp_', context.idSeed),
@@ -27,7 +45,7 @@ export function responseBody(item: Item, { text, stop, usage }: Answer, context:
     max_output_tokens: body['max_output_tokens'] ?? null,
     metadata: body['metadata'] ?? {},
     model: body['model'],
-    output: stop === 'content_filter' ? [] : [message],
+    output: stop === 'content_filter' ? [] : [call ?? message],
     parallel_tool_calls: body['parallel_tool_calls'] ?? true,
     previous_response_id: null,
     reasoning: { effort: null, summary: null },

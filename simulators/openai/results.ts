@@ -1,11 +1,11 @@
+import { NO_USAGE } from '../answer.ts';
+import type { FirstAttempts } from '../attempts.ts';
 import { parseDirectives } from '../directives.ts';
 import type { FaultAction } from '../fault-actions.ts';
 import { appendedLines, bytesToCut, createLineDamage, type ResultFileName, type ResultLine } from '../line-faults.ts';
 import { readLines } from '../line-reader.ts';
 import { createLineWriter } from '../line-writer.ts';
 import { createRandom, shuffled } from '../random.ts';
-import { NO_USAGE } from './answer.ts';
-import type { FirstAttempts } from './attempts.ts';
 import { fateOf, type Item } from './item.ts';
 import { type InputLine, isProblem, readInputLine } from './lines.ts';
 import { type Endpoint, promptOf } from './prompt.ts';

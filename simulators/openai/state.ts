@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFirstAttempts, type FirstAttempts } from '../attempts.ts';
 import { createRecordStore } from '../record-store.ts';
-import { createFirstAttempts, type FirstAttempts } from './attempts.ts';
 import { BatchRecord, FileRecord, isTerminal } from './records.ts';
 
 /** Files and batches of one instance, in memory and on disk; bytes of files on disk only. */

@@ -1,6 +1,6 @@
+import type { FirstAttempts } from '../attempts.ts';
 import { parseDirectives } from '../directives.ts';
 import { readLines } from '../line-reader.ts';
-import type { FirstAttempts } from './attempts.ts';
 import { FATES, type Fate, fateOf } from './item.ts';
 import { isProblem, type LineProblem, problem, readInputLine } from './lines.ts';
 import { type Endpoint, inputsOf, promptOf, promptTokens } from './prompt.ts';

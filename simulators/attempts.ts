@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
-import type { Directives } from '../directives.ts';
+import type { Directives } from './directives.ts';
 
 /** Which batch was the first to run a prompt marked `[[sim:once]]`. */
 export interface FirstAttempts {
