@@ -1,5 +1,6 @@
 import type { Database } from '../db/client.ts';
 import type { OpenJob } from '../db/open-jobs.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { BatchProvider } from '../providers/provider.ts';
 import type { TransferSlots } from './transfer-slots.ts';
@@ -8,6 +9,8 @@ import type { TransferSlots } from './transfer-slots.ts';
 export interface ActivityDependencies {
   readonly db: Database;
   readonly providers: ReadonlyMap<Provider, BatchProvider>;
+  /** What is known of the providers, before any tenant's overrides. */
+  readonly catalogue: Catalogue;
   readonly workflows: JobWorkflowControl;
   readonly transfers: TransferSlots;
   readonly settings: EngineSettings;
@@ -24,11 +27,13 @@ export interface ActivityLog {
   warn(facts: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/** Starting and waking job workflows, for the sweeps. Both are harmless to repeat. */
+/** Starting and waking workflows, from outside of them. All of it is harmless to repeat. */
 export interface JobWorkflowControl {
   /** True when it started a run, false when one is running already. */
   start(job: OpenJob): Promise<boolean>;
   signalCancel(jobId: string): Promise<void>;
+  /** Ends the wait of a shard. One whose workflow has ended is left alone. */
+  wakeShard(jobId: string, shard: number): Promise<void>;
 }
 
 /** Paces and bounds, from the environment. All in milliseconds but the last three. */
@@ -45,8 +50,10 @@ export interface EngineSettings {
   readonly providerLostAfterMs: number;
   /** First wait after a full queue or a rate limit without a hint. */
   readonly capacityRetryMs: number;
-  /** How long a full queue, an empty account or a refused credential is waited out before the items fail. */
+  /** How long an empty account or a refused credential is waited out before the items fail. */
   readonly waitLimitMs: number;
+  /** How long a full queue or a rate limit is waited out before the items fail. */
+  readonly capacityWaitMs: number;
   /** Shards of one job at the provider at once. */
   readonly shardWindow: number;
   /** Where input files are built before they are uploaded. */

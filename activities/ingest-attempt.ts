@@ -1,31 +1,28 @@
-import { type AttemptRow, getAttempt } from '../db/attempts.ts';
-import { getJobRow, type JobRow } from '../db/job-rows.ts';
+import { getAttempt } from '../db/attempts.ts';
+import { getJobRow } from '../db/job-rows.ts';
 import { readEstimates } from '../db/open-items.ts';
 import { clearStage, stageLines } from '../db/result-stage.ts';
-import { countOpenItems, getShard, type ShardRow } from '../db/shards.ts';
-import {
-  clearUnmatchedLines,
-  type IngestWarning,
-  insertUnmatchedLines,
-  recordIngestWarnings,
-} from '../db/unmatched-lines.ts';
-import { decideAfterIngest, isLastReading, type ResultReading } from '../domain/ingest-decision.ts';
-import { findPrice } from '../domain/price-book.ts';
-import type { PriceRow } from '../domain/price-row.ts';
+import { getShard } from '../db/shards.ts';
+import { loadTargetPrices } from '../db/target-prices.ts';
+import { clearUnmatchedLines, insertUnmatchedLines } from '../db/unmatched-lines.ts';
+import { isLastReading } from '../domain/ingest-decision.ts';
 import { settleStaged } from '../ledger/settle.ts';
 import { splitLineBatches } from '../providers/jsonl.ts';
-import type { BatchProvider, NativeBatch, ResultFile } from '../providers/provider.ts';
+import type { NativeBatch, ResultFile } from '../providers/provider.ts';
 import { ProviderError, type ProviderErrorCode } from '../providers/provider-error.ts';
+import { decideNext, recordWarnings } from './after-ingest.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { disownForeignBatch } from './foreign-batch.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
-import type { IngestResult, ProviderActivities } from './interfaces.ts';
+import type { ProviderActivities } from './interfaces.ts';
 import { asLastPolled } from './last-polled.ts';
 import { getProvider } from './providers.ts';
 import { itemsWithoutUsage, type MatchedLine, matchLines, toStagedLine } from './read-results.ts';
+import type { Counts, Reading } from './reading.ts';
 import { recordMove } from './record-move.ts';
 import { settleRejectedLines } from './rejected-lines.ts';
 import { settleRangeOf, settleRanges } from './settle-ranges.ts';
-import { DENIALS, waitedMs } from './waiting.ts';
+import { DENIALS } from './waiting.ts';
 
 /** A line longer than this is no result of ours: kept as unmatched. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -35,21 +32,14 @@ const CHUNK_CHARS = 2_000_000;
 /** COPYs under way beside the parser. */
 const COPIES_AT_ONCE = 2;
 
-interface Reading extends ResultReading {
-  readonly job: JobRow;
-  readonly shard: ShardRow;
-  readonly attempt: AttemptRow;
-  readonly provider: BatchProvider;
-  readonly price: PriceRow;
-  /** Lines put into the stage, by settlement range. */
-  readonly staged: Map<number, number>;
-}
-
-interface Counts {
-  completed: number;
-  failed: number;
-  unmatched: number;
-}
+const NOTHING_TO_READ = {
+  next: 'resubmit',
+  delayMs: 0,
+  waiting: null,
+  settled: 0,
+  remaining: 0,
+  unmatched: 0,
+} as const;
 
 /**
  * Brings an ended batch home in two phases: every line into the stage, then settlement by item ranges. Both may be
@@ -62,18 +52,21 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
     const shard = await getShard(db.pool, job.key, ref.shard);
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
     const provider = getProvider(dependencies.providers, shard.provider);
-    const price = job.submittedAt === null ? null : findPrice(shard.provider, shard.providerModel, job.submittedAt);
-    if (price === null) throw new Error(`no price for ${shard.provider}/${shard.providerModel}`);
+    const price = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
     const at = now();
     const sinceEndMs = at.getTime() - (attempt.endedAt ?? at).getTime();
     const reading = { job, shard, attempt, provider, price, no: ref.reading ?? 1, sinceEndMs, staged: new Map() };
+    // Taken from the attempt by an earlier run, which did not live to tell: the rows say what comes next.
+    if (attempt.providerBatchId === null) return NOTHING_TO_READ;
     try {
       const batch = await retrieveEnded(dependencies, reading);
       const counts = await stageFiles(dependencies, reading, batch);
+      const disowned = await disownForeignBatch(dependencies, reading, counts);
+      if (disowned !== null) return disowned;
       const settled = await settleStage(dependencies, reading);
       const rejected = await settleRejectedLines(db, reading, batch);
       await clearStage(db, attempt.attemptNo);
-      const result = await decide(dependencies, reading, batch, {
+      const result = await decideNext(dependencies, reading, batch, {
         settled: settled + rejected.settled,
         rejectedLines: rejected.named,
         unmatched: counts.unmatched,
@@ -126,7 +119,7 @@ async function retrieveEnded(dependencies: ActivityDependencies, reading: Readin
 }
 
 async function stageFiles(dependencies: ActivityDependencies, reading: Reading, batch: NativeBatch): Promise<Counts> {
-  const counts: Counts = { completed: 0, failed: 0, unmatched: 0 };
+  const counts: Counts = { completed: 0, failed: 0, matched: 0, unmatched: 0, foreign: 0 };
   await clearStage(dependencies.db, reading.attempt.attemptNo);
   await clearUnmatchedLines(dependencies.db.pool, reading.job.key, reading.attempt);
   for (const [index, file] of reading.provider.resultFiles(batch).entries()) {
@@ -180,8 +173,10 @@ async function stageFile(
   const source = provider.downloadFile({ file, signal: cancellationSignal() });
   for await (const lines of splitLineBatches(source, { maxLineBytes: MAX_LINE_BYTES })) {
     beat();
-    const { matched, unmatched } = matchLines(provider, reading, lines);
+    const { matched, unmatched, foreign } = matchLines(provider, reading, lines);
+    counts.matched += matched.length;
     counts.unmatched += unmatched.length;
+    counts.foreign += foreign;
     await insertUnmatchedLines(
       db.pool,
       job.key,
@@ -228,55 +223,4 @@ async function settleStage({ db }: ActivityDependencies, reading: Reading): Prom
     settled += await settleStaged(db, range, attempt.attemptNo, staged.get(index) ?? 0);
   }
   return settled;
-}
-
-async function recordWarnings(
-  { db }: ActivityDependencies,
-  { job, shard }: Reading,
-  batch: NativeBatch,
-  counts: Counts,
-): Promise<void> {
-  const warnings: IngestWarning[] = [];
-  const { progress } = batch;
-  if (progress !== null && (progress.completed !== counts.completed || progress.failed !== counts.failed)) {
-    const message = `The provider counted ${progress.completed} completed and ${progress.failed} failed; its files hold ${counts.completed} and ${counts.failed}. The files count.`;
-    warnings.push({ code: 'provider_counts_disagree', shard: shard.shard, message });
-  }
-  if (counts.unmatched > 0) {
-    warnings.push({
-      code: 'unmatched_lines',
-      shard: shard.shard,
-      message: `${counts.unmatched} result lines name no item of their batch. They are kept and never charged.`,
-    });
-  }
-  if (warnings.length > 0) await recordIngestWarnings(db.pool, job.key, warnings);
-}
-
-async function decide(
-  { db, now, settings, random }: ActivityDependencies,
-  reading: Reading,
-  batch: NativeBatch,
-  counted: { settled: number; rejectedLines: number; unmatched: number },
-): Promise<IngestResult> {
-  const { job, shard, attempt } = reading;
-  const at = now();
-  const remaining = await countOpenItems(db.pool, job.key, shard);
-  const decision = decideAfterIngest(
-    {
-      end: batch.end ?? attempt.batchEnd ?? 'completed',
-      remaining,
-      rejectedLines: counted.rejectedLines,
-      capacityRefused: batch.capacityRefused,
-      hasResults: reading.provider.resultFiles(batch).length > 0,
-      waitedMs: waitedMs(shard, 'provider_capacity', at),
-      reading,
-    },
-    { ...settings, random01: random() },
-  );
-  if (decision.next === 'again') await recordMove(db, job, shard.shard, { state: 'ingesting', waiting: null, now: at });
-  if (decision.next === 'resubmit') {
-    const state = decision.waiting === null ? 'planned' : 'waiting';
-    await recordMove(db, job, shard.shard, { state, waiting: decision.waiting, now: at }, attempt);
-  }
-  return { ...decision, settled: counted.settled, remaining, unmatched: counted.unmatched };
 }

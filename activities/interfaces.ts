@@ -103,6 +103,8 @@ export type WaitingReason =
   | 'provider_account'
   | 'credential_refused'
   | 'confirming_submission'
+  /** The provider's batches carry no label, so one create at a time is under way with a credential. */
+  | 'submission_turn'
   /** The provider denies a batch that it has accepted. */
   | 'batch_denied';
 

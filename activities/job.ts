@@ -73,7 +73,7 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
 
 /** Claim, verdict, and either the reservation or the return to draft: one transaction, so half of it can never be seen. */
 async function admitJob(
-  { db, now }: ActivityDependencies,
+  { db, catalogue, now }: ActivityDependencies,
   input: { jobId: string; submissionNo: number },
 ): Promise<AdmissionVerdict> {
   return inTransaction(db, async (client) => {
@@ -88,7 +88,7 @@ async function admitJob(
       await recordJobCancelled(client, job, at);
       return { verdict: 'cancelled' };
     }
-    const facts = await loadAdmissionFacts(client, job, at);
+    const facts = await loadAdmissionFacts(client, job, at, catalogue);
     const budgets = await lockBudgets(client, job, at);
     const verdict = judgeAdmission({ ...facts, budgets });
     const [finding] = verdict.findings;
@@ -96,13 +96,8 @@ async function admitJob(
       if (finding === undefined) throw new Error('a verdict without findings has a quote');
       const details = await listFindingDetails(client, job, finding);
       const { error, message, field, items } = finding;
-      await recordRefusal(client, job, {
-        error,
-        message,
-        field,
-        details,
-        details_count: Math.max(items, details.length),
-      });
+      const refusal = { error, message, field, details, details_count: Math.max(items, details.length) };
+      await recordRefusal(client, job, refusal, verdict);
       return { verdict: 'refused' };
     }
     await reserve(client, job, verdict.quote, budgets);

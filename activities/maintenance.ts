@@ -4,6 +4,7 @@ import { toUuid } from '../db/ids.ts';
 import { reapOldGenerations } from '../db/old-manifests.ts';
 import { listOpenJobs } from '../db/open-jobs.ts';
 import { ensurePartitions } from '../db/partitions.ts';
+import { purgeProviderWebhookEvents } from '../db/provider-webhook-events.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -49,8 +50,9 @@ export function createMaintenanceActivities({ db, workflows, now, log }: Activit
     tidyTables: async () => {
       await ensurePartitions(db.pool, now().getTime());
       const keys = await purgeIdempotencyKeys(db.pool, now());
+      const events = await purgeProviderWebhookEvents(db.pool, now());
       const items = await reapOldGenerations(db, now());
-      return { removed: keys + items };
+      return { removed: keys + events + items };
     },
   });
 }

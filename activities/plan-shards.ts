@@ -2,7 +2,9 @@ import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { cutShard, insertShards, listShards, type PlannedShard, refreshJobState } from '../db/shards.ts';
 import { findSubmission } from '../db/submissions.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { effectiveLimits } from '../domain/sharding.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { formatTarget, type ModelTarget } from '../domain/model-alias.ts';
+import { effectiveLimits, type ShardLimits } from '../domain/sharding.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat } from './heartbeats.ts';
 import type { JobActivities } from './interfaces.ts';
@@ -14,7 +16,7 @@ const ENVELOPE_BYTES = 300;
  * Cuts the job into shards, one provider and model each, under the provider's limits on items, bytes and embedding
  * inputs. Reads counts, never bodies. Idempotent: the first plan stands.
  */
-export function createPlanShards({ db, log }: ActivityDependencies): JobActivities['planShards'] {
+export function createPlanShards({ db, catalogue, log }: ActivityDependencies): JobActivities['planShards'] {
   return async ({ jobId }) => {
     const job = await getJobRow(db.pool, jobId);
     const existing = await listShards(db.pool, job.key);
@@ -23,7 +25,7 @@ export function createPlanShards({ db, log }: ActivityDependencies): JobActiviti
     if (submission?.quote == null) throw new Error(`submission ${job.submissionNo} of ${jobId} was not accepted`);
     const shards: PlannedShard[] = [];
     for (const target of submission.quote.targets) {
-      const limits = effectiveLimits(target.provider, job.endpoint, job.maxItemsPerShard);
+      const limits = findLimits(catalogue, job, target);
       let fromItemNo = job.firstItemNo;
       for (;;) {
         beat();
@@ -50,6 +52,17 @@ export function createPlanShards({ db, log }: ActivityDependencies): JobActiviti
     log.info({ jobId, shards: count }, 'shards planned');
     return { shards: count };
   };
+}
+
+/** The limits of the provider; an admin's word changes what may be asked, never how much fits. */
+function findLimits(
+  catalogue: Catalogue,
+  { endpoint, maxItemsPerShard }: JobRow,
+  { provider, model }: ModelTarget,
+): ShardLimits {
+  const capability = catalogue.findCapability(provider, endpoint, model);
+  if (capability === null) throw new Error(`no limits are known of ${formatTarget({ provider, model })}`);
+  return effectiveLimits(capability, maxItemsPerShard);
 }
 
 async function storePlan(

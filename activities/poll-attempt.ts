@@ -1,4 +1,5 @@
 import { type AttemptRow, getAttempt, listRecentDurations, recordPoll } from '../db/attempts.ts';
+import { accountOf } from '../db/capacity-accounts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { recordNativeErrors } from '../db/native-errors.ts';
 import { recordProviderProgress } from '../db/provider-progress.ts';
@@ -12,6 +13,8 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
 import type { PollResult, ProviderActivities, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { noteQueueMove } from './queue-moves.ts';
+import { keyOf, wakeNext } from './queue-turn.ts';
 import { DENIALS, waitedMs, waitingAfterAnswer } from './waiting.ts';
 
 const POLL_FACTOR = 1.5;
@@ -70,7 +73,7 @@ async function recordAnswer(
     batch,
     expectedEndInMs,
   );
-  const cancelRequested = await inTransaction(db, async (client) => {
+  const { cancelRequested, mayWake } = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
     await recordPoll(client, job.key, attempt, {
       ...batch,
@@ -90,8 +93,10 @@ async function recordAnswer(
       now: at,
       endsAt: endsInMs === null || endsInMs < 0 ? null : new Date(at.getTime() + endsInMs),
     });
-    return locked.cancelRequestedAt !== null;
+    const mayWake = await noteQueueMove(client, polled, batch, at);
+    return { cancelRequested: locked.cancelRequestedAt !== null, mayWake };
   });
+  if (mayWake) await wakeNext(dependencies, accountOf(attempt, shard), keyOf(polled));
   if (changed) log.info({ jobId: job.jobId, shard: shard.shard, nativeStatus: batch.nativeStatus }, 'batch moved');
   const kind = batch.phase === 'ended' ? 'ended' : 'open';
   return { kind, nativeStatus: batch.nativeStatus, end: batch.end, changed, delayMs, cancelRequested };

@@ -27,6 +27,8 @@ export interface MatchedLine {
 export interface ReadLines {
   readonly matched: MatchedLine[];
   readonly unmatched: Omit<UnmatchedLine, 'file'>[];
+  /** Unmatched lines with the token of another attempt. */
+  foreign: number;
 }
 
 const COMPLETED = itemStateCode('completed');
@@ -44,7 +46,7 @@ export function matchLines(
   { job, shard, attempt }: { job: JobRow; shard: ShardRow; attempt: AttemptRow },
   lines: readonly JsonlLine[],
 ): ReadLines {
-  const read: ReadLines = { matched: [], unmatched: [] };
+  const read: ReadLines = { matched: [], unmatched: [], foreign: 0 };
   for (const { line, ...content } of lines) {
     const decoded = readLine(provider, job.endpoint, content);
     const id = decodeProviderItemId(decoded.providerItemId);
@@ -59,6 +61,7 @@ export function matchLines(
       read.matched.push({ itemNo: id.itemNo, line, result, isReadable });
     } else {
       const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
+      if (id !== null && id.token !== attempt.attemptToken) read.foreign += 1;
       read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: content.bytes });
     }
   }

@@ -1,4 +1,5 @@
 import { type AttemptRow, closeAttempt, forgetInputFile } from '../db/attempts.ts';
+import { accountOf, giveRoomBack } from '../db/capacity-accounts.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { recordNativeErrors } from '../db/native-errors.ts';
 import { splitShard } from '../db/shard-split.ts';
@@ -8,25 +9,28 @@ import type { CloseReason } from '../domain/close-reason.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
 import type { ProviderError } from '../providers/provider-error.ts';
 import type { ActivityDependencies, EngineSettings } from './dependencies.ts';
+import { answerFullQueue } from './full-queue.ts';
 import type { SubmitResult, WaitingReason } from './interfaces.ts';
+import { keyOf, wakeNext } from './queue-turn.ts';
 
 /** For how long the same attempt is sent again, and how the shard is closed after that. */
 interface Limit {
-  readonly setting: keyof Pick<EngineSettings, 'waitLimitMs' | 'providerLostAfterMs'>;
+  readonly setting: keyof Pick<EngineSettings, 'waitLimitMs' | 'capacityWaitMs' | 'providerLostAfterMs'>;
   readonly close: CloseReason;
 }
 
 type Answer =
   | { readonly wait: WaitingReason; readonly limit: Limit | null }
   | { readonly close: CloseReason }
-  | { readonly split: true };
+  | { readonly split: true }
+  | { readonly queue: 'full' };
 
 const TROUBLE: Answer = { wait: 'provider_trouble', limit: null };
 
 /** What a refusal of an upload or create means: wait and send the same attempt again, send less at once, or close. */
 const ANSWERS: { readonly [code in ProviderError['code']]: Answer } = {
-  rate_limited: { wait: 'provider_rate_limit', limit: { setting: 'waitLimitMs', close: 'capacity_exhausted' } },
-  capacity_full: { wait: 'provider_capacity', limit: { setting: 'waitLimitMs', close: 'capacity_exhausted' } },
+  rate_limited: { wait: 'provider_rate_limit', limit: { setting: 'capacityWaitMs', close: 'capacity_exhausted' } },
+  capacity_full: { queue: 'full' },
   quota_exhausted: { wait: 'provider_account', limit: { setting: 'waitLimitMs', close: 'account_exhausted' } },
   credential_refused: { wait: 'credential_refused', limit: { setting: 'waitLimitMs', close: 'credential_refused' } },
   // A file just uploaded may be unknown to the node that is asked to run it.
@@ -47,21 +51,40 @@ interface Refusal {
   /** As it was before the upload. */
   readonly attempt: AttemptRow;
   readonly error: ProviderError;
+  /** When the call that was refused began. */
+  readonly sentAt: Date;
 }
 
 /** Shows the wait on the job, splits the shard, or closes the attempt. The provider's Retry-After is the delay where it gave one. */
 export async function answerRefusal(dependencies: ActivityDependencies, refusal: Refusal): Promise<SubmitResult> {
+  const result = await answer(dependencies, refusal);
+  // No create of this shard is on its way any more.
+  await wakeNext(dependencies, accountOf(refusal.attempt, refusal.shard), keyOf(refusal));
+  return result;
+}
+
+async function answer(dependencies: ActivityDependencies, refusal: Refusal): Promise<SubmitResult> {
   const { db, now, log } = dependencies;
   const { job, shard, attempt, error } = refusal;
   log.warn({ jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status }, 'provider refused');
   await recordNativeErrors(db.pool, job.key, attempt, [
     { code: error.code, status: error.status, message: error.message, at: now() },
   ]);
-  const answer = ANSWERS[error.code];
-  if ('wait' in answer) return wait(dependencies, refusal, answer);
-  if ('split' in answer && (await split(dependencies, refusal))) return { kind: 'split' };
+  const meaning = ANSWERS[error.code];
+  if ('wait' in meaning) return wait(dependencies, refusal, meaning);
+  if ('queue' in meaning) return waitForRoom(dependencies, refusal);
+  if ('split' in meaning && (await split(dependencies, refusal))) return { kind: 'split' };
   await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: now() });
-  return { kind: 'close', reason: 'close' in answer ? answer.close : 'rejected' };
+  return { kind: 'close', reason: 'close' in meaning ? meaning.close : 'rejected' };
+}
+
+async function waitForRoom(dependencies: ActivityDependencies, refusal: Refusal): Promise<SubmitResult> {
+  const { message: words, retryAfterMs } = refusal.error;
+  const full = await answerFullQueue(dependencies, { ...refusal, words, retryAfterMs, isSpent: false });
+  if (full.kind === 'split') return full;
+  const wait = { kind: 'wait', reason: 'provider_capacity' } as const;
+  if (full.kind === 'give_up') return { ...wait, delayMs: 0, giveUp: 'capacity_exhausted' };
+  return { ...wait, delayMs: full.delayMs, giveUp: null };
 }
 
 async function wait(
@@ -74,6 +97,7 @@ async function wait(
   if (error.code === 'not_found' && attempt.inputFileId !== null) await forgetInputFile(db.pool, job.key, attempt);
   const since = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
+    await giveRoomBack(client, job.key, attempt);
     await moveShard(client, locked, shard.shard, { state: 'waiting', waiting: reason, now: at });
     return (await getShard(client, job.key, shard.shard)).waitingSince ?? at;
   });

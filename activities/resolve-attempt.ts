@@ -1,4 +1,6 @@
 import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
+import { accountOf } from '../db/capacity-accounts.ts';
+import { listOwned } from '../db/creates.ts';
 import { getJobRow, type JobRow } from '../db/job-rows.ts';
 import { getShard, type ShardRow } from '../db/shards.ts';
 import type { NativeBatch } from '../providers/provider.ts';
@@ -8,6 +10,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
 import type { ProviderActivities } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { keyOf, wakeNext } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
 
 /** "Not found" counts only after this many looks, a listing lag apart: lists show new batches late. */
@@ -26,7 +29,7 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
     if (attempt.closedAt !== null) return { kind: 'not_found' };
     let candidates: NativeBatch[];
     try {
-      candidates = await findCandidates(dependencies, shard, attempt);
+      candidates = await findCandidates(dependencies, job, shard, attempt);
     } catch (error) {
       if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
       return { kind: 'no_answer', delayMs: error.retryAfterMs ?? settings.listingLagMs };
@@ -35,6 +38,7 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
     if (first === undefined) {
       if (ref.look < LOOKS_BEFORE_NOT_FOUND) return { kind: 'look_again', delayMs: settings.listingLagMs };
       await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_found', now: now() });
+      await wakeNext(dependencies, accountOf(attempt, shard), keyOf({ job, shard }));
       log.warn(
         { jobId: job.jobId, shard: shard.shard, attempt: attempt.attempt },
         'create never happened; a new attempt follows',
@@ -45,23 +49,28 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
       await showIndeterminate(dependencies, job, shard);
       return { kind: 'indeterminate', candidates: candidates.length, delayMs: INDETERMINATE_DELAY_MS };
     }
-    await acceptBatch(dependencies, { job, attempt, batch: first });
+    await acceptBatch(dependencies, { job, attempt, batch: first, foundByLook: true });
     return { kind: 'accepted' };
   };
 }
 
+/** Without a label a provider may name batches that other attempts have: those are none of this one's. */
 async function findCandidates(
-  { providers }: ActivityDependencies,
+  { db, providers }: ActivityDependencies,
+  job: JobRow,
   shard: ShardRow,
   attempt: AttemptRow,
 ): Promise<NativeBatch[]> {
-  return getProvider(providers, shard.provider).findBatches({
+  const found = await getProvider(providers, shard.provider).findBatches({
     attemptToken: attempt.attemptToken,
     inputFileId: attempt.inputFileId,
     itemCount: attempt.itemCount,
     createdAfter: attempt.createStartedAt ?? attempt.createdAt,
     signal: cancellationSignal(),
   });
+  const ids = found.map(({ providerBatchId }) => providerBatchId);
+  const owned = await listOwned(db.pool, job.key, attempt, ids);
+  return found.filter(({ providerBatchId: id }) => !owned.has(id) && !attempt.disownedBatchIds.includes(id));
 }
 
 async function showIndeterminate({ db, now }: ActivityDependencies, job: JobRow, shard: ShardRow): Promise<void> {

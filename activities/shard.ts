@@ -1,7 +1,8 @@
 import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '../db/attempts.ts';
+import { accountOf } from '../db/capacity-accounts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { readNativeError } from '../db/native-errors.ts';
-import { countOpenItems, getShard, type ShardRow } from '../db/shards.ts';
+import { countOpenItems, estimateInputTokens, getShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
@@ -9,11 +10,12 @@ import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat } from './heartbeats.ts';
 import type { ShardActivities, ShardStep } from './interfaces.ts';
+import { keyOf, wakeNext } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
 import { settleRanges } from './settle-ranges.ts';
 
 /** Each new attempt needs a reason of its own; this many mean that something else is wrong. */
-const MAX_ATTEMPTS = 200;
+const MAX_ATTEMPTS = 1_000;
 /** The gateway's own key from the environment. */
 const GATEWAY_CREDENTIAL = 'gateway';
 
@@ -56,6 +58,8 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
         closed += await settleRemainder(db, { job, shard, attempt: attempt?.attempt ?? 0, ...range }, remainder);
       }
       await recordMove(db, job, number, { state: 'settled', waiting: null, now: now() }, attempt);
+      // What it had waited for, or had itself, is another's now.
+      if (attempt !== null) await wakeNext(dependencies, accountOf(attempt, shard), keyOf({ job, shard }));
       log.info({ jobId, shard: number, reason, closed }, 'shard settled');
       return { closed };
     },
@@ -98,6 +102,7 @@ async function startAttempt(
     endpoint: job.endpoint,
     credentialId: GATEWAY_CREDENTIAL,
     itemCount: items,
+    estimatedInputTokens: await estimateInputTokens(client, job.key, shard, items),
   });
   return { kind: 'submit', attempt, items, provider: shard.provider };
 }

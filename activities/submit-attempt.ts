@@ -1,16 +1,12 @@
 import { rm } from 'node:fs/promises';
-import {
-  type AttemptRow,
-  closeAttempt,
-  getAttempt,
-  giveCreateBack,
-  recordInputFile,
-  takeCreate,
-} from '../db/attempts.ts';
-import { getJobRow, type JobRow } from '../db/job-rows.ts';
-import { getShard, type ShardRow } from '../db/shards.ts';
+import { type AttemptRow, closeAttempt, getAttempt, recordInputFile, recordItemCount } from '../db/attempts.ts';
+import { giveRoomBack } from '../db/capacity-accounts.ts';
+import { giveCreateBack, isCreateUnanswered, takeCreate } from '../db/creates.ts';
+import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
+import { inTransaction } from '../db/transaction.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
-import type { ShardState } from '../domain/shard-state.ts';
+import { isShardOpen, type ShardState } from '../domain/shard-state.ts';
 import type { BatchProvider, NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { acceptBatch } from './accept-batch.ts';
@@ -19,6 +15,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal, whileBeating } from './heartbeats.ts';
 import type { ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
+import { takeTurn } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
 import { answerRefusal } from './refusals.ts';
 import { waitedMs } from './waiting.ts';
@@ -28,42 +25,62 @@ interface Submission {
   readonly shard: ShardRow;
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
+  /** The provider's batches carry no label: creates under one credential go one after the other. */
+  readonly oneAtATime: boolean;
 }
 
+/** The rows have moved on since this was asked for: whoever asked reads them again. */
+const READ_AGAIN: SubmitResult = { kind: 'wait', reason: 'confirming_submission', delayMs: 0, giveUp: null };
+
 /**
- * Build, upload, take the create, send it once. The compare-and-set on the attempt's row is what makes a second create
- * under one token impossible, whatever restarts, resets or thaws: who does not win it only looks.
+ * Wait for a turn, build, upload, take the create, send it once. The compare-and-set on the attempt's row is what makes
+ * a second create under one token impossible, whatever restarts, resets or thaws: who does not win it only looks.
  */
 export function createSubmitAttempt(dependencies: ActivityDependencies): ProviderActivities['submitAttempt'] {
-  const { db, settings } = dependencies;
+  const { db, catalogue, settings } = dependencies;
   return async (ref) => {
     const job = await getJobRow(db.pool, ref.jobId);
     const shard = await getShard(db.pool, job.key, ref.shard);
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
+    if (!isShardOpen(shard.state) || attempt.closedAt !== null) return READ_AGAIN;
     if (attempt.providerBatchId !== null) return { kind: 'accepted' };
     if (attempt.createStartedAt !== null) return { kind: 'unknown', lookAfterMs: settings.listingLagMs };
     const pauseMs = pauseBefore(attempt, shard, dependencies.now());
     if (pauseMs > 0) return { kind: 'wait', reason: 'confirming_submission', delayMs: pauseMs, giveUp: null };
-    const submission = { job, shard, attempt, provider: getProvider(dependencies.providers, shard.provider) };
-    let file: string | null = null;
-    try {
-      await move(dependencies, submission, 'uploading');
-      if (attempt.inputFileId !== null) return await create(dependencies, submission, attempt.inputFileId, null);
-      const signal = cancellationSignal();
-      file = (
-        await buildInput(db, submission.provider, { ...submission, workDirectory: settings.workDirectory, signal })
-      ).path;
-      const upload = { path: file, fileName: `${attempt.attemptToken}.jsonl`, signal };
-      const uploaded = await whileBeating(() => submission.provider.uploadInput(upload));
-      if (uploaded !== null) await recordInputFile(db.pool, job.key, attempt, uploaded.inputFileId);
-      return await create(dependencies, submission, uploaded?.inputFileId ?? null, file);
-    } catch (error) {
-      if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
-      return answerRefusal(dependencies, { ...submission, error });
-    } finally {
-      if (file !== null) await rm(file, { force: true });
-    }
+    const capability = catalogue.findCapability(shard.provider, job.endpoint, shard.providerModel);
+    const oneAtATime = capability?.sizesDiffer ?? true;
+    const provider = getProvider(dependencies.providers, shard.provider);
+    const submission = { job, shard, attempt, provider, oneAtATime };
+    if (oneAtATime && (await isCreateUnanswered(db.pool, job.key, attempt)))
+      return waitToCreate(dependencies, submission);
+    return (await takeTurn(dependencies, submission)) ?? send(dependencies, submission);
   };
+}
+
+async function send(dependencies: ActivityDependencies, submission: Submission): Promise<SubmitResult> {
+  const { db, settings, now } = dependencies;
+  const { job, attempt, provider } = submission;
+  const sentAt = now();
+  let file: string | null = null;
+  try {
+    await move(dependencies, submission, 'uploading');
+    if (attempt.inputFileId !== null) return await create(dependencies, submission, attempt.inputFileId, null);
+    const signal = cancellationSignal();
+    const built = await buildInput(db, { ...submission, workDirectory: settings.workDirectory, signal });
+    file = built.path;
+    if (built.items === 0) return await closeEmpty(dependencies, submission);
+    if (built.items !== attempt.itemCount) await recordItemCount(db.pool, job.key, attempt, built.items);
+    const sending = { ...submission, attempt: { ...attempt, itemCount: built.items } };
+    const upload = { path: file, fileName: `${attempt.attemptToken}.jsonl`, signal };
+    const uploaded = await whileBeating(() => provider.uploadInput(upload));
+    if (uploaded !== null) await recordInputFile(db.pool, job.key, attempt, uploaded.inputFileId);
+    return await create(dependencies, sending, uploaded?.inputFileId ?? null, file);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
+    return answerRefusal(dependencies, { ...submission, error, sentAt });
+  } finally {
+    if (file !== null) await rm(file, { force: true });
+  }
 }
 
 /** Creates that a failing provider leaves unanswered, each with an upload of its own, come less and less often. */
@@ -80,10 +97,12 @@ async function create(
   path: string | null,
 ): Promise<SubmitResult> {
   const { db, settings, now, log } = dependencies;
-  const { job, shard, attempt, provider } = submission;
-  const deadline = new Date(now().getTime() + settings.createDeadlineMs);
-  if (!(await takeCreate(db.pool, job.key, attempt, { now: now(), deadline })))
-    return afterLosing(dependencies, submission);
+  const { job, shard, attempt, provider, oneAtATime } = submission;
+  const sentAt = now();
+  const deadline = new Date(sentAt.getTime() + settings.createDeadlineMs);
+  const claim = await takeCreate(db, job.key, attempt, { now: sentAt, deadline, oneAtATime });
+  if (claim === 'not_its_turn') return waitToCreate(dependencies, submission);
+  if (claim === 'lost') return afterLosing(dependencies, submission);
   await move(dependencies, submission, 'creating');
   // A process that was frozen between taking and sending must not send after others have looked for the batch.
   const leftMs = deadline.getTime() - now().getTime();
@@ -104,7 +123,7 @@ async function create(
   } catch (error) {
     if (error instanceof ProviderError && !error.mayHaveActed) {
       await giveCreateBack(db.pool, job.key, attempt);
-      return answerRefusal(dependencies, { ...submission, error });
+      return answerRefusal(dependencies, { ...submission, error, sentAt });
     }
     const code = error instanceof ProviderError ? error.code : 'unknown';
     log.warn({ jobId: job.jobId, shard: shard.shard, attempt: attempt.attempt, code }, 'create unanswered');
@@ -124,6 +143,33 @@ async function afterLosing(dependencies: ActivityDependencies, { job, attempt }:
     return { kind: 'unknown', lookAfterMs: settings.createDeadlineMs + settings.listingLagMs };
   await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_sent', now: now() });
   return { kind: 'close', reason: 'cancelled' };
+}
+
+/** None of its items could be put to the provider: they have all ended, and nothing is sent. */
+async function closeEmpty({ db, now }: ActivityDependencies, { job, attempt }: Submission): Promise<SubmitResult> {
+  await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_sent', now: now() });
+  return { kind: 'close', reason: 'rejected' };
+}
+
+/** The create of another shard is unanswered. Whoever learns what became of it wakes this one. */
+async function waitToCreate(
+  { db, settings, now, random }: ActivityDependencies,
+  { job, shard, attempt }: Submission,
+): Promise<SubmitResult> {
+  const at = now();
+  const delayMs = resendDelay({
+    waitedMs: waitedMs(shard, 'submission_turn', at),
+    firstDelayMs: settings.listingLagMs,
+    retryAfterMs: null,
+    random01: random(),
+  });
+  await inTransaction(db, async (client) => {
+    const locked = await lockJobRow(client, job.jobId);
+    await giveRoomBack(client, job.key, attempt);
+    const nextPollAt = new Date(at.getTime() + delayMs);
+    await moveShard(client, locked, shard.shard, { state: 'waiting', waiting: 'submission_turn', nextPollAt, now: at });
+  });
+  return { kind: 'wait', reason: 'submission_turn', delayMs, giveUp: null };
 }
 
 async function move(

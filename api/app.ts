@@ -2,15 +2,18 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { type ApiApp, type ApiContext, newApiApp } from './env.ts';
-import { answerError, toGatewayError } from './errors.ts';
+import { answerError, noSuchPath, toGatewayError } from './errors.ts';
 import { accessLog } from './middleware/access-log.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { requestId } from './middleware/request-id.ts';
 import { openApiDocument, registerSecurity } from './openapi.ts';
+import { adminRouter } from './routes/admin/router.ts';
 import { docsRouter } from './routes/docs/router.ts';
 import { healthRouter } from './routes/health/router.ts';
 import { jobsRouter } from './routes/jobs/router.ts';
+import { modelsRouter } from './routes/models/router.ts';
 import { operatorRouter } from './routes/operator/router.ts';
+import { providerWebhooksRouter } from './routes/provider-webhooks/router.ts';
 import { usageRouter } from './routes/usage/router.ts';
 
 /** The whole HTTP surface over the given dependencies; it listens nowhere by itself. */
@@ -30,11 +33,14 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
   app.route('/', healthRouter(dependencies));
   app.route('/', jobsRouter(dependencies));
   app.route('/', usageRouter(dependencies));
+  app.route('/', modelsRouter(dependencies));
   app.route('/', operatorRouter(dependencies));
+  app.route('/', adminRouter(dependencies));
+  app.route('/', providerWebhooksRouter(dependencies));
   app.route('/', docsRouter());
   registerSecurity(app);
   app.get('/openapi.json', (c) => c.json(openApiDocument(app)));
-  app.notFound((c) => refuse(c, new GatewayError('not_found', 'There is no such path. See /docs.')));
+  app.notFound((c) => refuse(c, noSuchPath()));
   app.onError((error, c) => {
     const told = toGatewayError(error);
     if (told.code === 'internal')

@@ -33,3 +33,6 @@ function readJson(cursor: string): unknown {
 
 /** A whole number that a Postgres integer holds. */
 export const CursorInteger = z.int().min(-1).max(2_147_483_647);
+
+/** An id of ours, stored as its text. */
+export const CursorId = z.string().regex(/^[a-z]+_[0-9a-z]{26}$/);

@@ -1,4 +1,7 @@
 import type { Database } from '../db/client.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { WebhookVerifier } from '../providers/webhooks.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { IntakeSettings } from './intake/intake-settings.ts';
 import type { JobWorkflows } from './job-workflows.ts';
@@ -6,7 +9,11 @@ import type { JobWorkflows } from './job-workflows.ts';
 /** What an operation may use. Built once, in `main.ts` or by a test. */
 export interface ApiDependencies {
   readonly db: Database;
+  /** What is known of providers, models and prices, before any tenant's overrides. */
+  readonly catalogue: Catalogue;
   readonly workflows: JobWorkflows;
+  /** Of each provider whose events are taken; for any other the path does not exist. */
+  readonly providerWebhooks: ReadonlyMap<Provider, WebhookVerifier>;
   readonly intake: IntakeSettings;
   readonly logger: Logger;
   readonly now: () => Date;

@@ -12,6 +12,8 @@ export interface ApiEnv {
     principal: Principal;
     /** SHA-256 of the body, set by `readJsonBody`. */
     contentHash: Uint8Array;
+    /** What the route adds to the request's line in the log. */
+    logged: Readonly<Record<string, string>>;
   };
 }
 

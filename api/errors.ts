@@ -34,6 +34,11 @@ export function answerError(error: GatewayError, requestId: string): ErrorAnswer
   return { status, envelope: { ...refusalOf(error), request_id: requestId }, headers };
 }
 
+/** For a path that is not there, and for one that shall look like it. */
+export function noSuchPath(): GatewayError {
+  return new GatewayError('not_found', 'There is no such path. See /docs.');
+}
+
 /** What Hono and its validators throw before a handler runs. */
 function fromHttpException(error: HTTPException): GatewayError {
   if (error.status === 415) {

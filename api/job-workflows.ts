@@ -24,6 +24,8 @@ export interface JobWorkflows {
   signalCancel(jobId: string, request: { readonly reason: string | null; readonly by: string }): Promise<SignalOutcome>;
   /** Has the job's open shards look at their batches at once: through the job, or each by itself where the job's workflow is gone. */
   pollNow(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
+  /** Has one shard look at its batch at once. */
+  pollShard(jobId: string, shard: number): Promise<SignalOutcome>;
   /** The workflow's own answer to its `state` query, null when none came within two seconds. */
   queryState(jobId: string): Promise<BatchJobState | null>;
   isReachable(): Promise<boolean>;

@@ -4,6 +4,8 @@ import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { type ApiConfig, readApiConfig } from '../config/env.ts';
 import { openDatabase } from '../db/client.ts';
+import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
+import { createWebhookVerifiers } from '../providers/webhooks.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createApp } from './app.ts';
 import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES, type IntakeSettings } from './intake/intake-settings.ts';
@@ -28,7 +30,9 @@ const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
 const connection = openTemporal(connectionOptions ?? {});
 const app = createApp({
   db,
+  catalogue: createGatewayCatalogue(config.providerFacts),
   workflows: createJobWorkflows(new Client({ connection, namespace })),
+  providerWebhooks: createWebhookVerifiers(config.providerWebhooks),
   intake: intakeSettings(config),
   logger,
   now: () => new Date(),

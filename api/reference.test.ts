@@ -38,6 +38,14 @@ test.each(secured)('$method $path declares its key and its errors', ({ operation
   }
 });
 
+test('the route of providers asks for a signature instead of a key', () => {
+  const { post } = document.paths['/provider-webhooks/{provider}'];
+  expect(post).toMatchObject({ tags: ['Provider webhooks'], security: [] });
+  expect(Object.keys(post.responses)).toEqual(['200', '400', '404', '413', '500', '503']);
+  const headers = (post.parameters as { name: string; in: string }[]).filter((parameter) => parameter.in === 'header');
+  expect(headers.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+});
+
 test.each(operations)('$method $path declares its path parameters, and only known statuses', ({ path, operation }) => {
   const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   expect(declared.sort()).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort());

@@ -8,7 +8,13 @@ const UNUSED: ApiDependencies = {
   get db(): never {
     throw unused();
   },
+  get catalogue(): never {
+    throw unused();
+  },
   get workflows(): never {
+    throw unused();
+  },
+  get providerWebhooks(): never {
     throw unused();
   },
   get intake(): never {

@@ -29,8 +29,20 @@ interface ErrorResponse {
 export function errorResponses<Status extends ErrorStatus = never>(
   ...statuses: readonly Status[]
 ): { [status in Status | 400 | 401 | 403 | 500 | 503]: ErrorResponse } {
-  const all = [400, 401, 403, 500, 503, ...statuses] as const;
-  const entries = all.map((status) => [
+  return describeErrors([400, 401, 403, 500, 503, ...statuses]);
+}
+
+/** Those of a route that asks for no key. */
+export function keylessErrorResponses<Status extends ErrorStatus = never>(
+  ...statuses: readonly Status[]
+): { [status in Status | 400 | 500 | 503]: ErrorResponse } {
+  return describeErrors([400, 500, 503, ...statuses]);
+}
+
+function describeErrors<Status extends ErrorStatus>(
+  statuses: readonly Status[],
+): { [status in Status]: ErrorResponse } {
+  const entries = statuses.map((status) => [
     status,
     { description: DESCRIPTIONS[status], content: { 'application/json': { schema: ErrorEnvelope } } },
   ]);

@@ -28,10 +28,10 @@ export function createJobWorkflows(client: Client): JobWorkflows {
     pollNow: async (jobId, shards) => {
       const job = await signal(client, batchJobWorkflowId(jobId), (handle) => handle.signal(pollNowSignal));
       if (job !== 'not_running') return job;
-      const own = shards.map((shard) => providerBatchWorkflowId(jobId, shard));
-      const outcomes = await Promise.all(own.map((id) => signal(client, id, (handle) => handle.signal(pollNowSignal))));
+      const outcomes = await Promise.all(shards.map((shard) => pollShard(client, jobId, shard)));
       return outcomes.find((outcome) => outcome !== 'not_running') ?? 'not_running';
     },
+    pollShard: (jobId, shard) => pollShard(client, jobId, shard),
     queryState: async (jobId) => {
       const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
       const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
@@ -105,6 +105,10 @@ async function isRunning(client: Client, jobId: string): Promise<boolean | null>
     (error: unknown) => (error instanceof WorkflowNotFoundError ? false : null),
   );
   return within(answer, PROBE_MS, null);
+}
+
+function pollShard(client: Client, jobId: string, shard: number): Promise<SignalOutcome> {
+  return signal(client, providerBatchWorkflowId(jobId, shard), (handle) => handle.signal(pollNowSignal));
 }
 
 type Handle = ReturnType<Client['workflow']['getHandle']>;

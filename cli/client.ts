@@ -55,7 +55,7 @@ export class Client {
   }
 
   async send<Schema extends z.ZodType>(
-    method: 'POST' | 'PUT',
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     schema: Schema,
     { json, lines, idempotencyKey, headers = {} }: Sending = {},

@@ -35,17 +35,29 @@ async function dispatch(args: readonly string[], commands: readonly Command[], c
     return exitCode('usage');
   }
   if (HELP.includes(name)) {
-    const topic = rest.find((word) => !word.startsWith('-'));
-    const text = topic === undefined ? overview(commands, program) : commandHelp(find(topic, commands), program);
+    const words = rest.filter((word) => !word.startsWith('-'));
+    const text =
+      words.length === 0 ? overview(commands, program) : commandHelp(locate(words, commands).command, program);
     terminal.out.write(text);
     return exitCode('ok');
   }
-  const command = find(name, commands);
-  if (asksForHelp(rest)) {
+  const { command, given } = locate(args, commands);
+  if (asksForHelp(given)) {
     terminal.out.write(commandHelp(command, program));
     return exitCode('ok');
   }
-  return command.run(readArguments(command, rest), context);
+  return command.run(readArguments(command, given), context);
+}
+
+/** The command that the first words name, and the words that follow. */
+function locate(
+  words: readonly string[],
+  commands: readonly Command[],
+): { readonly command: Command; readonly given: readonly string[] } {
+  const [name = '', ...given] = words;
+  const command = find(name, commands);
+  const names = given[0] !== undefined && !given[0].startsWith('-');
+  return names && command.topics !== undefined ? locate(given, command.topics) : { command, given };
 }
 
 const HELP = ['help', '--help', '-h'];
@@ -65,16 +77,18 @@ function beforeTerminator(args: readonly string[]): readonly string[] {
 }
 
 function find(name: string, commands: readonly Command[]): Command {
-  const command = commands.find((candidate) => candidate.name === name);
+  const command = commands.find((candidate) => wordOf(candidate) === name);
   if (command !== undefined) return command;
-  const meant = closest(
-    name,
-    commands.map((candidate) => candidate.name),
-  );
+  const meant = closest(name, commands.map(wordOf));
   const hint = meant === null ? 'See: help.' : `Did you mean ${meant}?`;
   throw usageError(
     name.startsWith('-') ? `The command comes first, not ${name}. See: help.` : `There is no command ${name}. ${hint}`,
   );
+}
+
+/** The word a command is chosen by among those of its group. */
+function wordOf({ name }: Command): string {
+  return name.split(' ').at(-1) ?? name;
 }
 
 function unexpected(error: unknown): CommandError {

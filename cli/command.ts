@@ -52,6 +52,8 @@ export interface CommandDefinition<Specs extends OptionSpecs> {
   readonly details?: string;
   /** Without the name of the program. */
   readonly examples: readonly string[];
+  /** Of a group: the commands that a second word names. Their own names have both words. */
+  readonly topics?: readonly Command[];
   /** Resolves to the exit code. Throws CommandError. */
   run(call: Call<Specs>, context: Context): Promise<number>;
 }
@@ -82,4 +84,15 @@ export const OPERATOR_OPTIONS = {
     value: 'KEY',
     help: 'of an operator; else BATCHGATE_OPERATOR_KEY, else that of the local stack',
   },
+} as const satisfies OptionSpecs;
+
+export const ADMIN_OPTIONS = {
+  url: CONNECTION_OPTIONS.url,
+  'admin-key': {
+    type: 'string',
+    value: 'KEY',
+    help: 'of a gateway admin; else BATCHGATE_ADMIN_KEY, else that of the local stack',
+  },
+  data: CONNECTION_OPTIONS.data,
+  ...JSON_OPTION,
 } as const satisfies OptionSpecs;

@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { adminCommand } from './commands/admin.ts';
 import { budgetsCommand } from './commands/budgets.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -34,4 +35,5 @@ export const COMMANDS: readonly Command[] = [
   budgetsCommand,
   modelsCommand,
   pollNowCommand,
+  adminCommand,
 ];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { projectDirectory } from '../local/processes.ts';
 import { findRunningStack } from '../local/ready-file.ts';
 import type { StackReady } from '../local/stack-options.ts';
+import { type AdminCalls, adminCalls } from './admin-calls.ts';
 import { Client } from './client.ts';
 import type { Context } from './command.ts';
 import { usageError } from './errors.ts';
@@ -15,6 +16,7 @@ interface ConnectionValues {
   readonly key?: string;
   readonly data?: string;
   readonly 'operator-key'?: string;
+  readonly 'admin-key'?: string;
 }
 
 export function connectTenant(values: ConnectionValues, context: Context): TenantCalls {
@@ -25,11 +27,15 @@ export function connectOperator(values: ConnectionValues, context: Context): Ope
   return operatorCalls(connect(values, context, OPERATOR));
 }
 
+export function connectAdmin(values: ConnectionValues, context: Context): AdminCalls {
+  return adminCalls(connect(values, context, ADMIN));
+}
+
 interface KeySource {
   readonly whose: string;
-  readonly option: 'key' | 'operator-key';
+  readonly option: 'key' | 'operator-key' | 'admin-key';
   readonly variable: string;
-  readonly ofStack: 'tenant_key' | 'operator_key';
+  readonly ofStack: 'tenant_key' | 'operator_key' | 'admin_key';
 }
 
 const TENANT: KeySource = { whose: 'a tenant', option: 'key', variable: 'BATCHGATE_KEY', ofStack: 'tenant_key' };
@@ -38,6 +44,12 @@ const OPERATOR: KeySource = {
   option: 'operator-key',
   variable: 'BATCHGATE_OPERATOR_KEY',
   ofStack: 'operator_key',
+};
+const ADMIN: KeySource = {
+  whose: 'a gateway admin',
+  option: 'admin-key',
+  variable: 'BATCHGATE_ADMIN_KEY',
+  ofStack: 'admin_key',
 };
 
 /** What is said, else what the environment says, else the local stack that runs. A stack's key goes to that stack alone. */

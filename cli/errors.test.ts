@@ -20,7 +20,7 @@ test('does not say a field twice, and says what to do about a key', () => {
     request_id: 'r',
   });
   expect(describeError(error)).toBe(
-    'unauthorized: Send a key in Authorization. Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY). (request id: r)',
+    'unauthorized: Send a key in Authorization. Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY; admin commands: --admin-key or BATCHGATE_ADMIN_KEY). (request id: r)',
   );
 });
 

@@ -48,7 +48,8 @@ export function refusal(status: number, envelope: ErrorEnvelope): CommandError {
 }
 
 const FIXES: { readonly [error: string]: string } = {
-  unauthorized: 'Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY).',
+  unauthorized:
+    'Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY; admin commands: --admin-key or BATCHGATE_ADMIN_KEY).',
 };
 
 const SHOWN_DETAILS = 10;

@@ -73,6 +73,6 @@ function operatorPath(jobId: string): string {
 }
 
 /** A URL resolves dots alone, encoded or not, so that they would name another path. */
-function pathSegment(id: string): string {
+export function pathSegment(id: string): string {
   return /^\.+$/.test(id) ? `${encodeURIComponent(id)}%20` : encodeURIComponent(id);
 }

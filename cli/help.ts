@@ -26,6 +26,26 @@ export function overview(commands: readonly Command[], program: string): string 
 
 /** What `help COMMAND` prints. */
 export function commandHelp(command: Command, program: string): string {
+  return command.topics === undefined ? ownHelp(command, program) : groupHelp(command, command.topics, program);
+}
+
+function groupHelp(group: Command, topics: readonly Command[], program: string): string {
+  const width = Math.max(...topics.map(({ name }) => name.length));
+  return [
+    `${group.name}: ${group.summary}`,
+    '',
+    `Usage: ${program} ${group.name} TOPIC [arguments] [options]`,
+    '',
+    ...(group.details === undefined ? [] : [wrap(group.details, 0), '']),
+    ...topics.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    `See: ${program} help ${topics[0]?.name ?? group.name}`,
+    '',
+    ...examplesOf(group, program),
+  ].join('\n');
+}
+
+function ownHelp(command: Command, program: string): string {
   const options = Object.entries(command.options).map(([name, { type, value, help }]) => ({
     flag: type === 'string' ? `--${name} ${value ?? 'VALUE'}` : `--${name}`,
     help,
@@ -40,10 +60,13 @@ export function commandHelp(command: Command, program: string): string {
     'Options:',
     ...options.map(({ flag, help }) => `  ${flag.padEnd(width)}  ${wrap(help, width + 4)}`),
     '',
-    command.examples.length === 1 ? 'Example:' : 'Examples:',
-    ...command.examples.map((example) => `  ${program} ${example}`),
-    '',
+    ...examplesOf(command, program),
   ].join('\n');
+}
+
+function examplesOf({ examples }: Command, program: string): string[] {
+  const title = examples.length === 1 ? 'Example:' : 'Examples:';
+  return [title, ...examples.map((example) => `  ${program} ${example}`), ''];
 }
 
 /** Breaks each paragraph into lines of at most `WIDTH`, all but the first line indented. */

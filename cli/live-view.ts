@@ -14,8 +14,13 @@ const DEFAULT_COLUMNS = 80;
 const QUIET_MS = 30_000;
 
 /** On a terminal a few lines that are drawn over; elsewhere a line for each change worth a line in a log. */
-export function createLiveView({ terminal: { err, paintErr } }: Pick<Context, 'terminal'>): LiveView {
-  return withNotes(err.isTTY === true ? drawnView(err, paintErr) : loggedView(err));
+export function createLiveView(context: Pick<Context, 'terminal'>): LiveView {
+  return withNotes(createShows(1, context)[0] ?? (() => undefined));
+}
+
+/** The same for several jobs at once, one below the other. */
+export function createLiveViews(jobs: number, context: Pick<Context, 'terminal'>): LiveView[] {
+  return createShows(jobs, context).map(withNotes);
 }
 
 export const SILENT_VIEW: LiveView = { show: () => undefined, addNotes: () => undefined };
@@ -40,12 +45,23 @@ function withNotes(show: Show): LiveView {
   };
 }
 
-function drawnView(stream: Context['terminal']['err'], paint: Context['terminal']['paint']): Show {
+function createShows(jobs: number, { terminal: { err, paintErr } }: Pick<Context, 'terminal'>): Show[] {
+  return err.isTTY === true ? drawnShows(jobs, err, paintErr) : Array.from({ length: jobs }, () => loggedShow(err));
+}
+
+/** Every change draws all of them anew, over what was drawn before. */
+function drawnShows(jobs: number, stream: Context['terminal']['err'], paint: Context['terminal']['paint']): Show[] {
+  const frames = new Map<number, ProgressFrame>();
   let height = 0;
   let last = '';
-  return (frame) => {
+  const draw = () => {
     // A line that fills the last column would wrap on some terminals.
-    const lines = renderProgress(frame, (stream.columns ?? DEFAULT_COLUMNS) - 1, paint);
+    const columns = (stream.columns ?? DEFAULT_COLUMNS) - 1;
+    const shown = Array.from({ length: jobs }, (_, index) => frames.get(index)).filter((frame) => frame !== undefined);
+    const lines = shown.flatMap((frame, index) => [
+      ...(index === 0 ? [] : ['']),
+      ...renderProgress(frame, columns, paint),
+    ]);
     const text = lines.join('\n');
     if (text === last) return;
     const back = height === 0 ? '' : `\x1b[${height}A`;
@@ -53,9 +69,13 @@ function drawnView(stream: Context['terminal']['err'], paint: Context['terminal'
     height = lines.length;
     last = text;
   };
+  return Array.from({ length: jobs }, (_, index) => (frame: ProgressFrame) => {
+    frames.set(index, frame);
+    draw();
+  });
 }
 
-function loggedView(stream: Context['terminal']['err']): Show {
+function loggedShow(stream: Context['terminal']['err']): Show {
   let said = '';
   let saidMs = Number.NEGATIVE_INFINITY;
   return (frame) => {

@@ -10,14 +10,15 @@ export function describeStack(ready: StackReady, context: Pick<Context, 'termina
     ['Temporal UI', ready.temporal_ui_url],
     ['Temporal', `${ready.temporal_address}  (namespace ${ready.temporal_namespace})`],
     ['Postgres', ready.database_url],
-    [
-      'OpenAI',
-      simulators.openai_url === null
-        ? 'the real one'
-        : `simulated at ${simulators.openai_url}  (OPENAI_API_KEY turns to the real one)`,
-    ],
+    ['OpenAI', describeProvider(simulators.openai_url, 'OPENAI_API_KEY')],
+    ['Anthropic', describeProvider(simulators.anthropic_url, 'ANTHROPIC_API_KEY')],
+    ['Gemini', describeProvider(simulators.gemini_url, 'GEMINI_API_KEY')],
     ['tenant key', ready.tenant_key],
     ['operator key', ready.operator_key],
     ['admin key', ready.admin_key],
   ]);
+}
+
+function describeProvider(url: string | null, keyVariable: string): string {
+  return url === null ? 'the real one' : `simulated at ${url}  (${keyVariable} turns to the real one)`;
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -48,17 +49,26 @@ test('a process starts with nothing but a database', () => {
     spoolDir: '.batchgate/spool',
     spoolMaxBytes: 10 * 1024 ** 3,
     logLevel: 'info',
+    providerFacts: {
+      anthropicApiVersion: '2026-10-21',
+      regions: { openai: 'global', anthropic: 'global', gemini: 'global' },
+      configured: [],
+    },
     host: '127.0.0.1',
     port: 8080,
     temporalUiUrl: null,
     maxLineBytes: 8 * 1024 ** 2,
     maxJsonBodyBytes: 32 * 1024 ** 2,
     maxItemsPerJob: 5_000_000,
+    providerWebhooks: { signedLikeOpenAi: new Map(), gemini: { secrets: [], jwks: null, audience: null } },
   });
   expect(readWorkerConfig({ DATABASE_URL })).toMatchObject({
     healthPort: 8081,
     queues: null,
     openai: { apiKey: null, baseUrl: null },
+    anthropic: { apiKey: null, baseUrl: null },
+    gemini: { apiKey: null, baseUrl: null },
+    configuredKeys: new Map(),
     pollMinMs: 15_000,
     pollMaxMs: 300_000,
     createDeadlineMs: 60_000,
@@ -67,6 +77,7 @@ test('a process starts with nothing but a database', () => {
     providerLostAfterMs: 3_600_000,
     capacityRetryMs: 60_000,
     credentialWaitMs: 86_400_000,
+    capacityWaitMs: 604_800_000,
   });
 });
 
@@ -83,6 +94,48 @@ test('reads what is set', () => {
     pollMinMs: 5,
     openai: { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1' },
   });
+});
+
+test('reads webhook secrets, of configured providers too, and the keys of Gemini from their file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'batchgate-env-'));
+  const jwks = { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB', kid: 'k1' }] };
+  writeFileSync(join(folder, 'jwks.json'), JSON.stringify(jwks));
+  const mine = {
+    name: 'mine',
+    base_url: 'http://127.0.0.1:9/v1',
+    api_key_variable: 'MINE_KEY',
+    webhook_secret_variable: 'MINE_SECRET',
+    endpoints: ['embeddings'],
+    models: [{ model: 'm', kind: 'embedding', currency: 'USD', batch: { input: '1', output: '0' } }],
+  };
+  writeFileSync(join(folder, 'providers.json'), JSON.stringify({ providers: [mine] }));
+  const env = {
+    DATABASE_URL,
+    OPENAI_WEBHOOK_SECRET: 'whsec_b2xk, whsec_bmV3',
+    GEMINI_WEBHOOK_SECRET: 'whsec_YWI=',
+    GEMINI_WEBHOOK_JWKS_FILE: join(folder, 'jwks.json'),
+    GEMINI_WEBHOOK_AUDIENCE: 'my-project',
+    BATCHGATE_PROVIDERS_FILE: join(folder, 'providers.json'),
+  };
+  const configs = [readApiConfig({ ...env, MINE_SECRET: 'whsec_YQ==' }), readApiConfig(env)];
+  rmSync(folder, { recursive: true });
+  const openai = ['openai', ['whsec_b2xk', 'whsec_bmV3']];
+  const gemini = { secrets: ['whsec_YWI='], jwks, audience: 'my-project' };
+  expect(configs.map(({ providerWebhooks }) => providerWebhooks)).toEqual([
+    { signedLikeOpenAi: new Map([openai, ['mine', ['whsec_YQ==']]] as [string, string[]][]), gemini },
+    { signedLikeOpenAi: new Map([openai] as [string, string[]][]), gemini },
+  ]);
+});
+
+test('a webhook secret that is none, or a key file that is not there, is named without the secret', () => {
+  const read = (env: Record<string, string>) => () => readApiConfig({ DATABASE_URL, ...env });
+  for (const secret of ['whsec_!', 'whsec_abc', 'whsec_YWI=,', 'sk-mistaken']) {
+    expect(read({ OPENAI_WEBHOOK_SECRET: secret })).toThrow(/^OPENAI_WEBHOOK_SECRET must be webhook secrets/);
+    expect(read({ OPENAI_WEBHOOK_SECRET: secret })).not.toThrow(secret);
+  }
+  expect(read({ GEMINI_WEBHOOK_JWKS_FILE: '/no/such.json' })).toThrow(
+    /^GEMINI_WEBHOOK_JWKS_FILE: \/no\/such\.json is not/,
+  );
 });
 
 test('a variable set to nothing is not set', () => {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { type Jwks, readJwksFile } from './jwks-file.ts';
+import { type ConfiguredProvider, readProvidersFile } from './providers-file.ts';
 import { VARIABLES } from './variables.ts';
 
 export type Environment = { readonly [name: string]: string | undefined };
@@ -11,6 +13,34 @@ export interface SharedConfig {
   /** Most bytes that spooled files may hold together. */
   readonly spoolMaxBytes: number;
   readonly logLevel: z.infer<typeof VARIABLES.BATCHGATE_LOG_LEVEL>;
+  readonly providerFacts: ProviderFacts;
+}
+
+/** What is known of the providers without any credential. */
+export interface ProviderFacts {
+  readonly anthropicApiVersion: z.infer<typeof VARIABLES.ANTHROPIC_API_VERSION>;
+  /** Where the address of each built-in provider processes data. */
+  readonly regions: { readonly openai: string; readonly anthropic: string; readonly gemini: string };
+  readonly configured: readonly ConfiguredProvider[];
+}
+
+/** How to reach a provider. */
+export interface ProviderAccess {
+  /** Null where none was given. */
+  readonly apiKey: string | null;
+  /** Null for the provider's own address. */
+  readonly baseUrl: string | null;
+}
+
+/** What proves that an event came from a provider. */
+export interface ProviderWebhookKeys {
+  /** Secrets of OpenAI and of configured providers, by name; only those that have one. */
+  readonly signedLikeOpenAi: ReadonlyMap<string, readonly string[]>;
+  readonly gemini: {
+    readonly secrets: readonly string[];
+    readonly jwks: Jwks | null;
+    readonly audience: string | null;
+  };
 }
 
 export interface ApiConfig extends SharedConfig {
@@ -22,13 +52,18 @@ export interface ApiConfig extends SharedConfig {
   readonly maxLineBytes: number;
   readonly maxJsonBodyBytes: number;
   readonly maxItemsPerJob: number;
+  readonly providerWebhooks: ProviderWebhookKeys;
 }
 
 export interface WorkerConfig extends SharedConfig {
   readonly healthPort: number;
   /** The task queues this process serves; null is all of them. */
   readonly queues: readonly string[] | null;
-  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null };
+  readonly openai: ProviderAccess;
+  readonly anthropic: ProviderAccess;
+  readonly gemini: ProviderAccess;
+  /** Keys of the providers of the providers file, by their names. */
+  readonly configuredKeys: ReadonlyMap<string, string>;
   readonly pollMinMs: number;
   readonly pollMaxMs: number;
   readonly createDeadlineMs: number;
@@ -37,6 +72,7 @@ export interface WorkerConfig extends SharedConfig {
   readonly providerLostAfterMs: number;
   readonly capacityRetryMs: number;
   readonly credentialWaitMs: number;
+  readonly capacityWaitMs: number;
 }
 
 /** Every problem of an environment at once, one line each. */
@@ -47,25 +83,36 @@ export class ConfigError extends Error {
 /** Throws ConfigError. */
 export function readApiConfig(env: Environment = process.env): ApiConfig {
   const values = parse(z.object(VARIABLES), env);
+  const shared = sharedConfig(values);
   return {
-    ...sharedConfig(values),
+    ...shared,
     host: values.BATCHGATE_HOST,
     port: values.BATCHGATE_PORT,
     temporalUiUrl: values.BATCHGATE_TEMPORAL_UI_URL ?? null,
     maxLineBytes: values.BATCHGATE_MAX_LINE_BYTES,
     maxJsonBodyBytes: values.BATCHGATE_MAX_JSON_BODY_BYTES,
     maxItemsPerJob: values.BATCHGATE_MAX_ITEMS_PER_JOB,
+    providerWebhooks: providerWebhookKeys(values, shared.providerFacts.configured, env),
   };
 }
 
 /** Throws ConfigError. */
 export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
   const values = parse(WorkerVariables, env);
+  const shared = sharedConfig(values);
   return {
-    ...sharedConfig(values),
+    ...shared,
     healthPort: values.BATCHGATE_WORKER_HEALTH_PORT,
     queues: values.BATCHGATE_WORKER_QUEUES ?? null,
-    openai: { apiKey: values.OPENAI_API_KEY ?? null, baseUrl: values.OPENAI_BASE_URL ?? null },
+    openai: access(values.OPENAI_API_KEY, values.OPENAI_BASE_URL),
+    anthropic: access(values.ANTHROPIC_API_KEY, values.ANTHROPIC_BASE_URL),
+    gemini: access(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL),
+    configuredKeys: new Map(
+      shared.providerFacts.configured.flatMap(({ name, api_key_variable }) => {
+        const key = env[api_key_variable];
+        return key ? [[name, key] as const] : [];
+      }),
+    ),
     pollMinMs: values.BATCHGATE_POLL_MIN_MS,
     pollMaxMs: values.BATCHGATE_POLL_MAX_MS,
     createDeadlineMs: values.BATCHGATE_CREATE_DEADLINE_MS,
@@ -74,6 +121,7 @@ export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
     providerLostAfterMs: values.BATCHGATE_PROVIDER_LOST_AFTER_MS,
     capacityRetryMs: values.BATCHGATE_CAPACITY_RETRY_MS,
     credentialWaitMs: values.BATCHGATE_CREDENTIAL_WAIT_MS,
+    capacityWaitMs: values.BATCHGATE_CAPACITY_WAIT_MS,
   };
 }
 
@@ -106,7 +154,59 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
     spoolDir: values.BATCHGATE_SPOOL_DIR,
     spoolMaxBytes: values.BATCHGATE_SPOOL_MAX_BYTES,
     logLevel: values.BATCHGATE_LOG_LEVEL,
+    providerFacts: {
+      anthropicApiVersion: values.ANTHROPIC_API_VERSION,
+      regions: {
+        openai: values.BATCHGATE_OPENAI_REGION,
+        anthropic: values.BATCHGATE_ANTHROPIC_REGION,
+        gemini: values.BATCHGATE_GEMINI_REGION,
+      },
+      configured: configuredProviders(values.BATCHGATE_PROVIDERS_FILE),
+    },
   };
+}
+
+function providerWebhookKeys(
+  values: z.infer<typeof WorkerVariables>,
+  configured: readonly ConfiguredProvider[],
+  env: Environment,
+): ProviderWebhookKeys {
+  const named = configured.flatMap(({ name, webhook_secret_variable: variable }) => {
+    if (variable === undefined) return [];
+    const secrets = parse(z.object({ [variable]: VARIABLES.OPENAI_WEBHOOK_SECRET }), env)[variable];
+    return secrets === undefined ? [] : [[name, secrets] as const];
+  });
+  const openai = values.OPENAI_WEBHOOK_SECRET;
+  return {
+    signedLikeOpenAi: new Map([...(openai === undefined ? [] : [['openai', openai] as const]), ...named]),
+    gemini: {
+      secrets: values.GEMINI_WEBHOOK_SECRET ?? [],
+      jwks: fromFile('GEMINI_WEBHOOK_JWKS_FILE', values.GEMINI_WEBHOOK_JWKS_FILE, readJwksFile) ?? null,
+      audience: values.GEMINI_WEBHOOK_AUDIENCE ?? null,
+    },
+  };
+}
+
+function access(apiKey: string | undefined, baseUrl: string | undefined): ProviderAccess {
+  return { apiKey: apiKey ?? null, baseUrl: baseUrl ?? null };
+}
+
+function configuredProviders(path: string | undefined): readonly ConfiguredProvider[] {
+  return fromFile('BATCHGATE_PROVIDERS_FILE', path, readProvidersFile) ?? [];
+}
+
+/** What `read` makes of the file a variable names; undefined where it names none. */
+function fromFile<Content>(
+  name: string,
+  path: string | undefined,
+  read: (path: string) => Content,
+): Content | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return read(path);
+  } catch (error) {
+    throw new ConfigError(`${name}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, env: Environment): z.infer<Schema> {
@@ -123,7 +223,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, env: Environment): z.in
   throw new ConfigError(lines.join('\n'));
 }
 
-/** Keys and the passwords in URLs stay out of messages. */
+/** Keys, secrets and the passwords in URLs stay out of messages. */
 function shown(name: string, value: string): string {
-  return /KEY|URL/.test(name) ? `${value.length} characters long` : value;
+  return /KEY|URL|SECRET/.test(name) ? `${value.length} characters long` : value;
 }

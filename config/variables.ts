@@ -23,6 +23,15 @@ function url(protocols: readonly string[]) {
   return text(what).refine((value) => protocols.includes(URL.parse(value)?.protocol ?? ''), what);
 }
 
+/** One secret, or during a change of it two. */
+const webhookSecrets = text('webhook secrets such as whsec_ and base64, parted by commas')
+  .transform((list) => list.split(',').map((secret) => secret.trim()))
+  .refine((secrets) => secrets.every(isWebhookSecret), 'webhook secrets such as whsec_ and base64, parted by commas');
+
+function isWebhookSecret(secret: string): boolean {
+  return /^(whsec_)?([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(secret);
+}
+
 const http = url(['http:', 'https:']);
 const delayMs = wholeNumber(1, MAX_DELAY_MS);
 const port = wholeNumber(0, 65_535);
@@ -52,6 +61,21 @@ export const VARIABLES = {
 
   OPENAI_API_KEY: text('an API key').optional(),
   OPENAI_BASE_URL: http.optional(),
+  OPENAI_WEBHOOK_SECRET: webhookSecrets.optional(),
+  ANTHROPIC_API_KEY: text('an API key').optional(),
+  ANTHROPIC_BASE_URL: http.optional(),
+  ANTHROPIC_API_VERSION: z
+    .enum(['2026-10-21', '2023-06-01'], { error: 'one of 2026-10-21, 2023-06-01' })
+    .default('2026-10-21'),
+  GEMINI_API_KEY: text('an API key').optional(),
+  GOOGLE_GEMINI_BASE_URL: http.optional(),
+  GEMINI_WEBHOOK_SECRET: webhookSecrets.optional(),
+  GEMINI_WEBHOOK_JWKS_FILE: text('the path of a JSON file').optional(),
+  GEMINI_WEBHOOK_AUDIENCE: text('the audience of the tokens').optional(),
+  BATCHGATE_OPENAI_REGION: text('a region such as eu').default('global'),
+  BATCHGATE_ANTHROPIC_REGION: text('a region such as eu').default('global'),
+  BATCHGATE_GEMINI_REGION: text('a region such as eu').default('global'),
+  BATCHGATE_PROVIDERS_FILE: text('the path of a JSON file').optional(),
 
   BATCHGATE_POLL_MIN_MS: delayMs.default(15_000),
   BATCHGATE_POLL_MAX_MS: delayMs.default(300_000),
@@ -61,6 +85,7 @@ export const VARIABLES = {
   BATCHGATE_PROVIDER_LOST_AFTER_MS: delayMs.default(3_600_000),
   BATCHGATE_CAPACITY_RETRY_MS: delayMs.default(60_000),
   BATCHGATE_CREDENTIAL_WAIT_MS: delayMs.default(86_400_000),
+  BATCHGATE_CAPACITY_WAIT_MS: delayMs.default(604_800_000),
 
   BATCHGATE_SPOOL_DIR: text('a folder').default('.batchgate/spool'),
   BATCHGATE_SPOOL_MAX_BYTES: wholeNumber(MIB, Number.MAX_SAFE_INTEGER).default(10 * GIB),

@@ -3,10 +3,13 @@ import { ENDPOINTS } from '../domain/provider.ts';
 import { Metadata } from './metadata.ts';
 import { MoneyInput } from './money.ts';
 import { notYet } from './not-yet.ts';
-import { plainText } from './text.ts';
+import { ProviderInput } from './provider.ts';
+import { plainText, uniqueList } from './text.ts';
 
 /** The most items one shard may be asked to hold: the largest batch any provider takes. */
 const MAX_ITEMS_PER_SHARD = 100_000;
+const MAX_REGION_LENGTH = 64;
+const MAX_PROVIDERS = 50;
 
 /** Whole numbers beyond 2^53 would be changed in silence by reading them, so they are refused. */
 const RequestDefaults = z
@@ -23,10 +26,14 @@ const RequestDefaults = z
 const Execution = z
   .strictObject({
     max_items_per_shard: z.int().min(1).max(MAX_ITEMS_PER_SHARD).optional(),
-    region: notYet('execution.region'),
+    region: plainText(MAX_REGION_LENGTH)
+      .optional()
+      .meta({ description: 'Where the job has to be processed; targets elsewhere are not used.', example: 'eu' }),
     deadline: notYet('execution.deadline'),
     not_before: notYet('execution.not_before'),
-    providers: notYet('execution.providers'),
+    providers: uniqueList(ProviderInput, { max: MAX_PROVIDERS })
+      .optional()
+      .meta({ description: 'The only providers the job may run on.', example: ['openai', 'anthropic'] }),
   })
   .meta({ description: 'How the job is run. `max_items_per_shard` cuts it into smaller provider batches.' });
 

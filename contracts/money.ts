@@ -25,3 +25,9 @@ function isAmount(text: string): boolean {
     return false;
   }
 }
+
+/** A currency as it is asked for. */
+export const CurrencyInput = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be the code of a currency, such as "USD"')
+  .meta({ description: 'ISO 4217 code.', example: 'USD' });

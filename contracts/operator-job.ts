@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { PROVIDERS } from '../domain/provider.ts';
 import { SHARD_STATES } from '../domain/shard-state.ts';
 import { BatchJob } from './job.ts';
+import { ProviderName } from './provider.ts';
+import { RejectedTarget } from './quote.ts';
 import { Timestamp } from './text.ts';
 
 const CREATE_OUTCOMES = ['accepted', 'refused', 'not_found', 'not_sent'] as const;
@@ -10,7 +11,7 @@ const ProviderBatch = z
   .object({
     attempt: z.int(),
     attempt_token: z.string(),
-    provider: z.enum(PROVIDERS),
+    provider: ProviderName,
     endpoint: z.string(),
     region: z.string().nullable(),
     credential_id: z.string(),
@@ -44,7 +45,7 @@ const Shard = z
     shard: z.int(),
     state: z.enum(SHARD_STATES),
     attempt: z.int(),
-    provider: z.enum(PROVIDERS),
+    provider: ProviderName,
     provider_model: z.string(),
     requested_model: z.string(),
     first_item_no: z.int(),
@@ -57,6 +58,26 @@ const Shard = z
     batches: z.array(ProviderBatch),
   })
   .meta({ id: 'Shard' });
+
+const ProviderCapacity = z
+  .object({
+    credential_id: z.string(),
+    provider: ProviderName,
+    provider_model: z.string(),
+    full_since: Timestamp.nullable(),
+    last_refused_at: Timestamp.nullable(),
+    last_reason: z.string().nullable().meta({ description: 'The provider’s own words.' }),
+    next_try_at: Timestamp.nullable().meta({
+      description: 'When the first of those that wait tries, if nothing ends before.',
+    }),
+    known_limit: z
+      .object({ input_tokens: z.number().nullable(), items: z.number().nullable() })
+      .meta({ description: 'As the provider named it in a refusal.' }),
+    in_use: z.object({ batches: z.int(), items: z.number(), input_tokens: z.number() }).meta({
+      description: 'What open batches of all jobs hold; tokens are the gateway’s estimate.',
+    }),
+  })
+  .meta({ id: 'ProviderCapacity', description: 'A provider’s queue for one credential and model.' });
 
 const UnmatchedLine = z
   .object({
@@ -92,8 +113,12 @@ export const OperatorJob = z
     resolved_provider: z.string().nullable(),
     resolved_provider_model: z.string().nullable(),
     price_book_version: z.string().nullable(),
+    rejected_targets: z.array(RejectedTarget).meta({
+      description: 'Of the last submission that was judged: targets that could not run it, and why.',
+    }),
     workflow: Workflow,
     shards: z.array(Shard),
+    capacity: z.array(ProviderCapacity),
     unmatched: z.object({ count: z.int(), lines: z.array(UnmatchedLine) }).meta({
       description: 'Result lines that belong to no item of their batch: the count, and the first hundred.',
     }),

@@ -1,10 +1,21 @@
 import { z } from 'zod';
-import { PROVIDERS } from '../domain/provider.ts';
+import { ErrorCodeName } from './error.ts';
 import { Currency, Money } from './money.ts';
+import { ProviderName } from './provider.ts';
 
 export const Target = z
-  .object({ provider: z.enum(PROVIDERS), model: z.string() })
+  .object({ provider: ProviderName, model: z.string() })
   .meta({ id: 'Target', description: 'The provider’s model a job or an item runs on.' });
+
+/** A target of a model asked for that cannot run its items, and why. */
+export const RejectedTarget = z
+  .object({
+    requested_model: z.string().meta({ description: 'The model it was asked for by; empty for the job’s own.' }),
+    target: Target,
+    error: ErrorCodeName,
+    message: z.string(),
+  })
+  .meta({ id: 'RejectedTarget', description: 'A target the job could not be given, and why, in the order of trying.' });
 
 /** How an estimate was made. */
 export const Quote = z
@@ -43,6 +54,7 @@ export const JobQuote = z
       description: '`submission`: what was held for. `draft`: reckoned now from the items as they are.',
     }),
     quote: Quote.nullable().meta({ description: 'Null where the job cannot be priced as it is; validate tells why.' }),
+    rejected_targets: z.array(RejectedTarget),
   })
   .meta({ id: 'JobQuote' });
 export type JobQuote = z.infer<typeof JobQuote>;

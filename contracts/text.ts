@@ -16,6 +16,25 @@ export function plainText(maxLength: number) {
     .refine((text) => text.trim() !== '', 'must not be only white space');
 }
 
+/** A list that is not empty and in which nothing is twice, told apart by `keyOf`. */
+export function uniqueList<Schema extends z.ZodType>(
+  element: Schema,
+  { max, keyOf = String }: { readonly max: number; readonly keyOf?: (value: z.output<Schema>) => string },
+) {
+  return z
+    .array(element)
+    .min(1)
+    .max(max)
+    .superRefine((values, context) => {
+      const keys = values.map(keyOf);
+      for (const [index, key] of keys.entries()) {
+        const first = keys.indexOf(key);
+        if (first === index) continue;
+        context.addIssue({ code: 'custom', path: [index], message: `must not repeat the one at [${first}]` });
+      }
+    });
+}
+
 /** A point in time, RFC 3339 in UTC. */
 export const Timestamp = z.iso.datetime().meta({ example: '2026-08-19T10:00:00.000Z' });
 

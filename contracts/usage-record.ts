@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { ITEM_STATES } from '../domain/item-state.ts';
-import { ENDPOINTS, PROVIDERS } from '../domain/provider.ts';
+import { ENDPOINTS } from '../domain/provider.ts';
 import { JobStatus } from './job.ts';
 import { Currency, Money } from './money.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
+import { ProviderName } from './provider.ts';
 import { Timestamp, TimestampInput } from './text.ts';
 
 const Tokens = z.int();
@@ -42,7 +43,7 @@ export const JobUsage = z
   .object({
     ...WHOSE,
     status: JobStatus,
-    provider: z.enum(PROVIDERS).nullable().meta({ description: 'Null for items that never reached a provider.' }),
+    provider: ProviderName.nullable().meta({ description: 'Null for items that never reached a provider.' }),
     model: z.string(),
     ...SUMS,
     first_settled_at: Timestamp,
@@ -57,7 +58,7 @@ export const ItemUsageRecord = z
     item_id: z.string(),
     custom_id: z.string(),
     status: z.enum(ITEM_STATES),
-    provider: z.enum(PROVIDERS).nullable(),
+    provider: ProviderName.nullable(),
     model: z.string(),
     ...TOKENS,
     usage_estimated: z.boolean(),

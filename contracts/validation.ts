@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ErrorCodeName, ErrorDetailRow } from './error.ts';
 import { Currency, Money } from './money.ts';
-import { Quote, Target } from './quote.ts';
+import { Quote, RejectedTarget, Target } from './quote.ts';
 
 const Finding = z
   .object({
@@ -31,7 +31,7 @@ export const Validation = z
     ok: z.boolean(),
     findings: z.array(Finding),
     target: Target.nullable(),
-    rejected_targets: z.array(z.object({ target: Target, error: ErrorCodeName, message: z.string() })),
+    rejected_targets: z.array(RejectedTarget),
     estimate: Quote.nullable().meta({ description: 'Null while a finding other than money stands.' }),
     budgets: z.array(BudgetCheck),
   })

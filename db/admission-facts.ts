@@ -1,7 +1,11 @@
 import type pg from 'pg';
-import type { AdmissionFacts, BudgetFact, ItemGroup } from '../domain/admission.ts';
-import { DEFAULT_ALIASES, type ModelAliases } from '../domain/model-alias.ts';
+import type { AdmissionFacts, AllowList, BudgetFact, ItemGroup } from '../domain/admission-facts.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { DEFAULT_ALIASES } from '../domain/default-aliases.ts';
+import type { ModelAliases } from '../domain/model-alias.ts';
 import { parseNumeric } from '../domain/money.ts';
+import type { Provider } from '../domain/provider.ts';
+import { loadCatalogue } from './catalogue-overrides.ts';
 import type { JobRow } from './job-rows.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
@@ -9,14 +13,24 @@ type Queryable = Pick<pg.Pool, 'query'>;
 /** First day of total budgets. */
 const EPOCH = '1970-01-01';
 
-/** Everything a verdict needs, in a few small queries whatever the job's size. */
-export async function loadAdmissionFacts(db: Queryable, job: JobRow, at: Date): Promise<AdmissionFacts> {
-  const groups = await loadGroups(db, job);
+/** Everything a verdict needs, in a few small queries whatever the job's size. `base` is the catalogue without overrides. */
+export async function loadAdmissionFacts(
+  db: Queryable,
+  job: JobRow,
+  at: Date,
+  base: Catalogue,
+): Promise<AdmissionFacts> {
+  const { aliases, allowLists } = await loadModelSettings(db, job);
   return {
+    jobId: job.jobId,
+    catalogue: await loadCatalogue(db, base, job.tenantId),
+    allowLists,
+    region: job.region,
+    providers: job.providers,
     endpoint: job.endpoint,
     requestedModel: job.requestedModel,
-    aliases: { ...DEFAULT_ALIASES, ...(await loadAliases(db, job.tenantId)) },
-    groups,
+    aliases: { ...DEFAULT_ALIASES, ...aliases },
+    groups: await loadGroups(db, job),
     maxCost: job.maxCost,
     budgets: await loadBudgetFacts(db, job, at),
     currency: job.currency,
@@ -43,12 +57,35 @@ async function loadGroups(db: Queryable, job: JobRow): Promise<ItemGroup[]> {
   }));
 }
 
-async function loadAliases(db: Queryable, tenantId: string): Promise<ModelAliases> {
-  const { rows } = await db.query<{ aliases: ModelAliases }>('SELECT aliases FROM tenants WHERE tenant_id = $1', [
-    tenantId,
-  ]);
-  if (rows[0] === undefined) throw new Error(`no tenant ${tenantId}`);
-  return rows[0].aliases;
+interface ModelSettingsRow {
+  readonly aliases: ModelAliases;
+  readonly tenant_models: readonly string[] | null;
+  readonly tenant_providers: readonly Provider[] | null;
+  readonly key_models: readonly string[] | null;
+  readonly key_providers: readonly Provider[] | null;
+}
+
+/** What the tenant's admins set, for it and for the key that made the job. */
+async function loadModelSettings(
+  db: Queryable,
+  { tenantId, apiKeyId }: JobRow,
+): Promise<{ readonly aliases: ModelAliases; readonly allowLists: readonly AllowList[] }> {
+  const { rows } = await db.query<ModelSettingsRow>(
+    `SELECT t.aliases, t.allowed_models AS tenant_models, t.allowed_providers AS tenant_providers,
+       k.allowed_models AS key_models, k.allowed_providers AS key_providers
+     FROM tenants t LEFT JOIN api_keys k ON k.key_id = $2
+     WHERE t.tenant_id = $1`,
+    [tenantId, apiKeyId],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`no tenant ${tenantId}`);
+  return {
+    aliases: row.aliases,
+    allowLists: [
+      { of: 'tenant', models: row.tenant_models, providers: row.tenant_providers },
+      { of: 'key', models: row.key_models, providers: row.key_providers },
+    ],
+  };
 }
 
 /** The budgets of every level the job belongs to, in the order in which they are locked. */

@@ -11,12 +11,14 @@ export interface AttemptRow {
   readonly attemptToken: string;
   readonly provider: Provider;
   readonly endpoint: Endpoint;
+  readonly credentialId: string;
   readonly providerBatchId: string | null;
   readonly inputFileId: string | null;
   readonly outputFileId: string | null;
   readonly errorFileId: string | null;
   readonly nativeStatus: string | null;
   readonly itemCount: number;
+  readonly estimatedInputTokens: number;
   readonly pollCount: number;
   readonly createStartedAt: Date | null;
   readonly createDeadline: Date | null;
@@ -29,13 +31,22 @@ export interface AttemptRow {
   /** Set once nothing of the attempt is open any more. */
   readonly closedAt: Date | null;
   readonly createdAt: Date;
+  /** When it took room in the provider's queue; null while it waits for its turn. */
+  readonly roomTakenAt: Date | null;
+  /** First seen past the provider's validation. */
+  readonly queuedAt: Date | null;
+  /** Its batch was found in a list, not named in the answer to the create. */
+  readonly foundByLook: boolean;
+  /** Batches once taken for its own, whose results turned out to be another's. */
+  readonly disownedBatchIds: readonly string[];
 }
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
-const COLUMNS = `shard, attempt, attempt_no, attempt_token, provider, endpoint, provider_batch_id, input_file_id, output_file_id,
-  error_file_id, native_status, item_count, poll_count, create_started_at, create_deadline, create_outcome, accepted_at,
-  last_polled_at, expires_at, ended_at, batch_end, closed_at, created_at`;
+const COLUMNS = `shard, attempt, attempt_no, attempt_token, provider, endpoint, credential_id, provider_batch_id, input_file_id,
+  output_file_id, error_file_id, native_status, item_count, estimated_input_tokens, poll_count, create_started_at, create_deadline,
+  create_outcome, accepted_at, last_polled_at, expires_at, ended_at, batch_end, closed_at, created_at, room_taken_at, queued_at,
+  found_by_look, disowned_batch_ids`;
 
 export async function findLastAttempt(db: Queryable, job: JobKey, shard: number): Promise<AttemptRow | null> {
   const { rows } = await db.query(
@@ -66,11 +77,12 @@ export async function insertAttempt(
     endpoint: Endpoint;
     credentialId: string;
     itemCount: number;
+    estimatedInputTokens: number;
   },
 ): Promise<void> {
   await client.query(
-    `INSERT INTO batch_provider_metadata (job_id, shard, attempt, attempt_token, provider, endpoint, credential_id, item_count)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO batch_provider_metadata (job_id, shard, attempt, attempt_token, provider, endpoint, credential_id, item_count, estimated_input_tokens)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       job.uuid,
       attempt.shard,
@@ -80,6 +92,7 @@ export async function insertAttempt(
       attempt.endpoint,
       attempt.credentialId,
       attempt.itemCount,
+      attempt.estimatedInputTokens,
     ],
   );
   await client.query('UPDATE batch_shards SET attempt = $3 WHERE job_id = $1 AND shard = $2', [
@@ -101,38 +114,23 @@ export async function recordInputFile(
   );
 }
 
+/** Where fewer items went into the input file than were open when the attempt began. */
+export async function recordItemCount(
+  db: Queryable,
+  job: JobKey,
+  attempt: AttemptRow,
+  itemCount: number,
+): Promise<void> {
+  await db.query(
+    `UPDATE batch_provider_metadata SET item_count = $4 WHERE job_id = $1 AND shard = $2 AND attempt = $3`,
+    [job.uuid, attempt.shard, attempt.attempt, itemCount],
+  );
+}
+
 /** The next submission of the attempt uploads its input again. */
 export async function forgetInputFile(db: Queryable, job: JobKey, attempt: AttemptRow): Promise<void> {
   await db.query(
     `UPDATE batch_provider_metadata SET input_file_id = NULL WHERE job_id = $1 AND shard = $2 AND attempt = $3`,
-    [job.uuid, attempt.shard, attempt.attempt],
-  );
-}
-
-/**
- * Takes the one create of the attempt: only the winner may send it. Lost when another run took it, when the attempt is
- * closed, or when a cancel of the job was requested.
- */
-export async function takeCreate(
-  db: Queryable,
-  job: JobKey,
-  attempt: AttemptRow,
-  times: { now: Date; deadline: Date },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE batch_provider_metadata SET create_started_at = $4, create_deadline = $5
-     WHERE job_id = $1 AND shard = $2 AND attempt = $3 AND create_started_at IS NULL AND closed_at IS NULL
-       AND EXISTS (SELECT 1 FROM batch_jobs WHERE job_id = $1 AND cancel_requested_at IS NULL)`,
-    [job.uuid, attempt.shard, attempt.attempt, times.now, times.deadline],
-  );
-  return rowCount === 1;
-}
-
-/** Gives an unsent or surely refused create back, so that the same attempt may be sent later. */
-export async function giveCreateBack(db: Queryable, job: JobKey, attempt: AttemptRow): Promise<void> {
-  await db.query(
-    `UPDATE batch_provider_metadata SET create_started_at = NULL, create_deadline = NULL
-     WHERE job_id = $1 AND shard = $2 AND attempt = $3 AND create_outcome IS NULL`,
     [job.uuid, attempt.shard, attempt.attempt],
   );
 }
@@ -147,12 +145,14 @@ export async function recordAccepted(
     operationName: string | null;
     nativeStatus: string;
     expiresAt: Date | null;
+    foundByLook: boolean;
     now: Date;
   },
 ): Promise<boolean> {
   const { rowCount } = await client.query(
     `UPDATE batch_provider_metadata
-     SET provider_batch_id = $4, operation_name = $5, native_status = $6, expires_at = $7, accepted_at = $8, create_outcome = 'accepted'
+     SET provider_batch_id = $4, operation_name = $5, native_status = $6, expires_at = $7, accepted_at = $8, create_outcome = 'accepted',
+       found_by_look = $9
      WHERE job_id = $1 AND shard = $2 AND attempt = $3 AND create_outcome IS NULL`,
     [
       job.uuid,
@@ -163,6 +163,7 @@ export async function recordAccepted(
       batch.nativeStatus,
       batch.expiresAt,
       batch.now,
+      batch.foundByLook,
     ],
   );
   return rowCount === 1;
@@ -249,12 +250,14 @@ function toAttemptRow(row: Record<string, unknown>): AttemptRow {
     attemptToken: get('attempt_token'),
     provider: get('provider'),
     endpoint: get('endpoint'),
+    credentialId: get('credential_id'),
     providerBatchId: get('provider_batch_id'),
     inputFileId: get('input_file_id'),
     outputFileId: get('output_file_id'),
     errorFileId: get('error_file_id'),
     nativeStatus: get('native_status'),
     itemCount: get('item_count'),
+    estimatedInputTokens: Number(get('estimated_input_tokens')),
     pollCount: get('poll_count'),
     createStartedAt: get('create_started_at'),
     createDeadline: get('create_deadline'),
@@ -266,5 +269,9 @@ function toAttemptRow(row: Record<string, unknown>): AttemptRow {
     batchEnd: get('batch_end'),
     closedAt: get('closed_at'),
     createdAt: get('created_at'),
+    roomTakenAt: get('room_taken_at'),
+    queuedAt: get('queued_at'),
+    foundByLook: get('found_by_look'),
+    disownedBatchIds: get('disowned_batch_ids'),
   };
 }

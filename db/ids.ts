@@ -11,6 +11,8 @@ const PREFIX_OF = {
   event: 'evt',
   request: 'req',
   tenant: 'tenant',
+  priceOverride: 'price',
+  capabilityOverride: 'cap',
 } as const;
 export type IdKind = keyof typeof PREFIX_OF;
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ItemGroup } from '../domain/admission.ts';
+import type { ItemGroup } from '../domain/admission-facts.ts';
 
 /** Adds groups to those of a manifest: sums add up, the largest stays. */
 export async function addItemGroups(

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ItemGroup } from '../domain/admission.ts';
+import type { ItemGroup } from '../domain/admission-facts.ts';
 import { type ErrorDetail, GatewayError, MAX_ERROR_DETAILS } from '../domain/gateway-error.ts';
 import type { Database } from './client.ts';
 import { codeOf, SQLSTATE } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { ItemGroup } from '../domain/admission.ts';
+import type { ItemGroup } from '../domain/admission-facts.ts';
 
 /** Checked items waiting to be stored, as rows of db/item-rows.ts. Both row streams may be read any number of times. */
 export interface SpooledItems {

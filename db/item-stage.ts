@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ItemGroup } from '../domain/admission.ts';
+import type { ItemGroup } from '../domain/admission-facts.ts';
 import { copyRows, type SkippedRows } from './item-copy.ts';
 import { ITEM_COLUMNS } from './item-rows.ts';
 import type { SpooledItems } from './item-spool.ts';

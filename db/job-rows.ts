@@ -29,6 +29,10 @@ export interface JobRow {
   /** JSON text. */
   readonly requestDefaults: string | null;
   readonly maxItemsPerShard: number | null;
+  /** Where it has to be processed; null for anywhere. */
+  readonly region: string | null;
+  /** The only providers it may run on; null for any. */
+  readonly providers: readonly Provider[] | null;
   readonly maxCost: Amount | null;
   readonly currency: string;
   readonly submissionNo: number;
@@ -57,12 +61,20 @@ async function readJobRow(db: Queryable, jobId: string, lock: '' | 'FOR NO KEY U
   return toJobRow(rows[0]);
 }
 
+/** `batch_jobs.execution`, as create_job was given it. */
+interface StoredExecution {
+  readonly max_items_per_shard?: number;
+  readonly region?: string;
+  readonly providers?: readonly Provider[];
+}
+
 function toJobRow(row: Record<string, unknown>): JobRow {
   const get = <Value>(column: string): Value => row[column] as Value;
   const amount = (column: string): Amount | null => {
     const text = get<string | null>(column);
     return text === null ? null : parseNumeric(text);
   };
+  const execution = get<StoredExecution>('execution');
   return {
     key: { uuid: get('job_id'), bucket: get('bucket') },
     jobId: fromUuid('job', get('job_id')),
@@ -76,7 +88,9 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     resolvedProviderModel: get('resolved_provider_model'),
     state: get('state'),
     requestDefaults: get('request_defaults'),
-    maxItemsPerShard: get<{ max_items_per_shard?: number }>('execution').max_items_per_shard ?? null,
+    maxItemsPerShard: execution.max_items_per_shard ?? null,
+    region: execution.region ?? null,
+    providers: execution.providers ?? null,
     maxCost: amount('max_cost'),
     currency: get('currency'),
     submissionNo: get('submission_no'),

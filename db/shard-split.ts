@@ -5,16 +5,18 @@ import { moveShard, type ShardRow } from './shards.ts';
 const IS_OPEN = `NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`;
 
 /**
- * Supersedes a shard by two that hold its items without an outcome, about half the bytes each. The job's row must be
- * locked. False when no more than one such item is left, and nothing was done.
+ * Supersedes a shard by two that hold its items without an outcome, about half the bytes each. They wait for what it
+ * waited for, and since when. The job's row must be locked. False when no more than one such item is left, and nothing
+ * was done.
  */
 export async function splitShard(client: pg.PoolClient, job: JobRow, shard: ShardRow, now: Date): Promise<boolean> {
   const cutAt = await findCut(client, job, shard);
   if (cutAt === null) return false;
   await client.query(
-    `INSERT INTO batch_shards (job_id, shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, byte_count)
+    `INSERT INTO batch_shards (job_id, shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, byte_count,
+       waiting_reason, waiting_since)
      SELECT $1, (SELECT max(shard) FROM batch_shards WHERE job_id = $1) + half.no, half.first, half.last, $4, $5, $6,
-       count(i.item_no)::int, coalesce(sum(i.request_bytes::bigint), 0)
+       count(i.item_no)::int, coalesce(sum(i.request_bytes::bigint), 0), $9, $10
      FROM (VALUES (1, $3::int, $8::int - 1), (2, $8::int, $7::int)) AS half (no, first, last)
      LEFT JOIN batch_items i ON i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN half.first AND half.last
        AND coalesce(i.requested_model, '') = $4 AND ${IS_OPEN}
@@ -28,6 +30,8 @@ export async function splitShard(client: pg.PoolClient, job: JobRow, shard: Shar
       shard.providerModel,
       shard.lastItemNo,
       cutAt,
+      shard.waitingReason,
+      shard.waitingSince,
     ],
   );
   await moveShard(client, job, shard.shard, { state: 'superseded', waiting: null, now });

@@ -162,6 +162,17 @@ export async function countOpenItems(db: Queryable, job: JobKey, shard: ShardRow
   return shard.itemCount - (rows[0]?.ended ?? 0);
 }
 
+/** Input tokens of some of the shard's items, taken to be as long as all of them are on average. */
+export async function estimateInputTokens(db: Queryable, job: JobKey, shard: ShardRow, items: number): Promise<number> {
+  const { rows } = await db.query<{ tokens: string }>(
+    `SELECT coalesce(sum(estimated_tokens::bigint), 0) AS tokens FROM batch_items
+     WHERE job_id = $1 AND bucket = $2 AND item_no BETWEEN $3 AND $4 AND coalesce(requested_model, '') = $5`,
+    [job.uuid, job.bucket, shard.firstItemNo, shard.lastItemNo, shard.requestedModel],
+  );
+  const tokens = Number(rows[0]?.tokens ?? 0);
+  return shard.itemCount === 0 ? 0 : Math.round((tokens * items) / shard.itemCount);
+}
+
 function toShardRow(row: Record<string, unknown>): ShardRow {
   const get = <Value>(column: string): Value => row[column] as Value;
   return {

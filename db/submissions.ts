@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Verdict } from '../domain/admission.ts';
 import type { ErrorCode, ErrorDetail } from '../domain/gateway-error.ts';
 import { formatAmount, formatNumeric } from '../domain/money.ts';
+import type { PriceRow } from '../domain/price-row.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Quote } from '../domain/quote.ts';
 import type { JobKey, JobRow } from './job-rows.ts';
@@ -41,19 +42,33 @@ export interface StoredQuote {
     readonly requested_model: string;
     readonly provider: Provider;
     readonly model: string;
+    /** What its items are charged by; absent in submissions from before it was kept. */
+    readonly price?: PriceRow;
   }[];
+}
+
+/** A target that could not run its items, as stored and shown. */
+export interface StoredRejection {
+  /** Empty for the job's own model. */
+  readonly requested_model: string;
+  readonly target: { readonly provider: Provider; readonly model: string };
+  readonly error: ErrorCode;
+  readonly message: string;
 }
 
 export interface Submission {
   readonly accepted: boolean;
   readonly refusal: StoredRefusal | null;
   readonly quote: StoredQuote | null;
+  /** In the order in which the targets were tried. */
+  readonly rejectedTargets: readonly StoredRejection[];
 }
 
 /** The verdict on one submission, null while there is none. */
 export async function findSubmission(db: Queryable, job: JobKey, submissionNo: number): Promise<Submission | null> {
   const { rows } = await db.query<Submission>(
-    'SELECT accepted, refusal, quote FROM job_submissions WHERE job_id = $1 AND submission_no = $2',
+    `SELECT accepted, refusal, quote, rejected_targets AS "rejectedTargets" FROM job_submissions
+     WHERE job_id = $1 AND submission_no = $2`,
     [job.uuid, submissionNo],
   );
   return rows[0] ?? null;
@@ -64,11 +79,16 @@ export async function recordAcceptance(
   client: pg.PoolClient,
   job: JobRow,
   quote: Quote,
-  { target, targets }: Verdict,
+  { target, targets, rejectedTargets }: Verdict,
   now: Date,
 ): Promise<void> {
   await client.query('INSERT INTO job_progress (job_id) VALUES ($1) ON CONFLICT DO NOTHING', [job.key.uuid]);
-  await insertSubmission(client, job, { accepted: true, refusal: null, quote: toStoredQuote(quote, targets) });
+  await insertSubmission(client, job, {
+    accepted: true,
+    refusal: null,
+    quote: toStoredQuote(quote, targets),
+    rejectedTargets: toStoredRejections(rejectedTargets),
+  });
   await client.query(
     `UPDATE batch_jobs SET state = 'queued', admitted_at = $2, refusal = NULL, resolved_provider = $3, resolved_provider_model = $4,
        estimated_input_tokens = $5, estimated_output_tokens = $6, estimated_amount = $7, reserved_amount = $8, price_book_version = $9
@@ -88,8 +108,18 @@ export async function recordAcceptance(
 }
 
 /** Stores the refusal and makes the job an editable draft again. */
-export async function recordRefusal(client: pg.PoolClient, job: JobRow, refusal: StoredRefusal): Promise<void> {
-  await insertSubmission(client, job, { accepted: false, refusal, quote: null });
+export async function recordRefusal(
+  client: pg.PoolClient,
+  job: JobRow,
+  refusal: StoredRefusal,
+  { rejectedTargets }: Pick<Verdict, 'rejectedTargets'>,
+): Promise<void> {
+  await insertSubmission(client, job, {
+    accepted: false,
+    refusal,
+    quote: null,
+    rejectedTargets: toStoredRejections(rejectedTargets),
+  });
   await client.query(`UPDATE batch_jobs SET state = 'draft', submitted_at = NULL, refusal = $2 WHERE job_id = $1`, [
     job.key.uuid,
     JSON.stringify(refusal),
@@ -98,15 +128,26 @@ export async function recordRefusal(client: pg.PoolClient, job: JobRow, refusal:
 
 async function insertSubmission(client: pg.PoolClient, job: JobRow, submission: Submission): Promise<void> {
   await client.query(
-    'INSERT INTO job_submissions (job_id, submission_no, accepted, refusal, quote) VALUES ($1, $2, $3, $4, $5)',
+    `INSERT INTO job_submissions (job_id, submission_no, accepted, refusal, quote, rejected_targets)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
     [
       job.key.uuid,
       job.submissionNo,
       submission.accepted,
       submission.refusal === null ? null : JSON.stringify(submission.refusal),
       submission.quote === null ? null : JSON.stringify(submission.quote),
+      JSON.stringify(submission.rejectedTargets),
     ],
   );
+}
+
+export function toStoredRejections(rejected: Verdict['rejectedTargets']): StoredRejection[] {
+  return rejected.map(({ requestedModel, target: { provider, model }, error, message }) => ({
+    requested_model: requestedModel,
+    target: { provider, model },
+    error,
+    message,
+  }));
 }
 
 export function toStoredQuote(quote: Quote, targets: Verdict['targets']): StoredQuote {
@@ -128,6 +169,11 @@ export function toStoredQuote(quote: Quote, targets: Verdict['targets']): Stored
       batch_price: line.batchBasis,
       note: line.note,
     })),
-    targets: targets.map(({ requestedModel, target }) => ({ requested_model: requestedModel, ...target })),
+    targets: targets.map(({ requestedModel, target: { provider, model }, price }) => ({
+      requested_model: requestedModel,
+      provider,
+      model,
+      price,
+    })),
   };
 }

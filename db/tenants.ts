@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { JsonObject } from '../domain/json-object.ts';
+import type { ModelAliases } from '../domain/model-alias.ts';
+import type { Provider } from '../domain/provider.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -12,8 +14,11 @@ export interface Tenant {
   /** IANA name; the months of its budgets begin at its midnight. */
   readonly timeZone: string;
   readonly policy: JsonObject;
-  /** Model alias → `provider/model`. */
-  readonly aliases: JsonObject;
+  readonly aliases: ModelAliases;
+  /** Null allows all. */
+  readonly allowedModels: readonly string[] | null;
+  /** Null allows all. */
+  readonly allowedProviders: readonly Provider[] | null;
   readonly suspendedAt: Date | null;
 }
 
@@ -23,7 +28,7 @@ export interface NewTenant {
   readonly currency?: string;
   readonly timeZone?: string;
   readonly policy?: JsonObject;
-  readonly aliases?: JsonObject;
+  readonly aliases?: ModelAliases;
 }
 
 /** False when the id is taken. */
@@ -39,9 +44,19 @@ export async function insertTenant(db: Queryable, tenant: NewTenant): Promise<bo
 
 export async function findTenant(db: Queryable, tenantId: string): Promise<Tenant | null> {
   const { rows } = await db.query<Tenant>(
-    `SELECT tenant_id AS "tenantId", name, currency, time_zone AS "timeZone", policy, aliases, suspended_at AS "suspendedAt"
+    `SELECT tenant_id AS "tenantId", name, currency, time_zone AS "timeZone", policy, aliases,
+       allowed_models AS "allowedModels", allowed_providers AS "allowedProviders", suspended_at AS "suspendedAt"
      FROM tenants WHERE tenant_id = $1`,
     [tenantId],
   );
   return rows[0] ?? null;
+}
+
+/** Replaces the whole map. False for an unknown tenant. */
+export async function setAliases(db: Queryable, tenantId: string, aliases: ModelAliases): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET aliases = $2 WHERE tenant_id = $1', [
+    tenantId,
+    JSON.stringify(aliases),
+  ]);
+  return rowCount === 1;
 }

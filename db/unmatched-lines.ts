@@ -50,7 +50,7 @@ export async function clearUnmatchedLines(db: Queryable, job: JobKey, attempt: A
 }
 
 export interface IngestWarning {
-  readonly code: 'provider_counts_disagree' | 'unmatched_lines';
+  readonly code: 'provider_counts_disagree' | 'unmatched_lines' | 'foreign_batch';
   readonly shard: number;
   readonly message: string;
 }

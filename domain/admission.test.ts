@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { type AdmissionFacts, type BudgetFact, type ItemGroup, judgeAdmission } from './admission.ts';
-import { DEFAULT_ALIASES } from './model-alias.ts';
+import { judgeAdmission } from './admission.ts';
+import type { AdmissionFacts, BudgetFact, ItemGroup } from './admission-facts.ts';
+import { DEFAULT_ALIASES } from './default-aliases.ts';
 import { parseAmount } from './money.ts';
 import { FEATURE } from './request-features.ts';
+import { testCatalogue } from './testing/test-catalogue.ts';
+
+const CATALOGUE = testCatalogue();
 
 function group(overrides: Partial<ItemGroup> = {}): ItemGroup {
   return {
@@ -21,6 +25,11 @@ function group(overrides: Partial<ItemGroup> = {}): ItemGroup {
 
 function facts(overrides: Partial<AdmissionFacts> = {}): AdmissionFacts {
   return {
+    jobId: 'job_1',
+    catalogue: CATALOGUE,
+    allowLists: [],
+    region: null,
+    providers: null,
     endpoint: 'chat.completions',
     requestedModel: 'openai/gpt-4o-mini',
     aliases: DEFAULT_ALIASES,
@@ -111,9 +120,33 @@ describe('a job that cannot run names what to fix', () => {
       { error: 'price_unknown', field: 'model', items: 0 },
     ],
     [
-      'a provider without an adapter',
-      { requestedModel: 'anthropic/claude-haiku-4-5' },
+      'a native endpoint of another provider',
+      { endpoint: 'responses', requestedModel: 'anthropic/claude-haiku-4-5' },
       { error: 'endpoint_not_supported', field: 'model', items: 0 },
+    ],
+    [
+      'a provider there is not',
+      { aliases: { house: [{ provider: 'nobody', model: 'x', region: null, weight: null }] }, requestedModel: 'house' },
+      { error: 'model_unknown', field: 'model', items: 0 },
+    ],
+    ['another region', { region: 'eu' }, { error: 'target_excluded', field: 'execution.region', items: 0 }],
+    [
+      'a provider the job does not want',
+      { providers: ['gemini'] },
+      { error: 'target_excluded', field: 'execution.providers', items: 0 },
+    ],
+    [
+      'a model that is not on the list',
+      { allowLists: [{ of: 'key', models: ['analysis-small'], providers: null }] },
+      { error: 'model_not_allowed', field: 'model', items: 0 },
+    ],
+    [
+      'a provider that is not on the list, for some items',
+      {
+        allowLists: [{ of: 'tenant', models: null, providers: ['openai'] }],
+        groups: [group(), group({ requestedModel: 'gemini/gemini-2.5-pro', items: 3 })],
+      },
+      { error: 'model_not_allowed', field: 'items[*].request.model', items: 3 },
     ],
     [
       'an endpoint of another provider',
@@ -157,6 +190,112 @@ describe('a job that cannot run names what to fix', () => {
       'invalid_item',
       'batch_capability_not_supported',
     ]);
+  });
+});
+
+describe('targets', () => {
+  const [large] = ['analysis-large'];
+  const errors = (overrides: Partial<AdmissionFacts>) => {
+    const { target, rejectedTargets } = judgeAdmission(facts({ requestedModel: large, ...overrides }));
+    return [target?.provider ?? null, rejectedTargets.map(({ target: { provider }, error }) => `${provider} ${error}`)];
+  };
+
+  test.each<[string, Partial<AdmissionFacts>, unknown]>([
+    ['the first', {}, ['openai', []]],
+    ['the first of its region', { region: 'us' }, ['anthropic', ['openai target_excluded']]],
+    [
+      'none where no target promises a region',
+      { region: 'ch' },
+      [null, ['openai', 'anthropic', 'gemini'].map((provider) => `${provider} target_excluded`)],
+    ],
+    ['the one that promises nothing, for those who ask for that', { region: 'global' }, ['openai', []]],
+    [
+      'the first of a provider wanted',
+      { providers: ['gemini'] },
+      ['gemini', ['openai target_excluded', 'anthropic target_excluded']],
+    ],
+    [
+      'the first allowed by provider',
+      { allowLists: [{ of: 'tenant', models: null, providers: ['anthropic'] }] },
+      ['anthropic', ['openai model_not_allowed']],
+    ],
+    [
+      'the first allowed by every list',
+      {
+        allowLists: [
+          { of: 'tenant', models: [large], providers: null },
+          { of: 'key', models: ['gpt-4o', 'gemini/gemini-3.8-flash'], providers: null },
+        ],
+      },
+      ['gemini', ['openai model_not_allowed', 'anthropic model_not_allowed']],
+    ],
+    [
+      'the first that can do what items ask for',
+      { endpoint: 'chat.completions', providers: ['anthropic', 'gemini'], groups: [group({ features: FEATURE.SEED })] },
+      ['gemini', ['openai target_excluded', 'anthropic batch_capability_not_supported']],
+    ],
+  ])('a job is given %s', (_what, overrides, expected) => {
+    expect(errors(overrides)).toEqual(expected);
+  });
+
+  test('a target of an alias may process data elsewhere than its provider does by itself', () => {
+    const aliases = { house: [{ provider: 'openai', model: 'gpt-4o-mini', region: 'ch', weight: null }] };
+    const verdict = judgeAdmission(facts({ aliases, requestedModel: 'house', region: 'ch' }));
+    expect(verdict.targets).toMatchObject([{ target: { provider: 'openai' }, region: 'ch' }]);
+  });
+
+  test('every model asked for is judged by the items that ask for it, and by its own provider', () => {
+    const groups = [
+      group({ features: FEATURE.LOGPROBS | FEATURE.SEED }),
+      group({ requestedModel: 'anthropic/claude-haiku-4-5', features: FEATURE.STREAM | FEATURE.SEED, items: 3 }),
+      group({ requestedModel: 'anthropic/claude-haiku-4-5', features: FEATURE.SEED, items: 4 }),
+      group({ requestedModel: 'gemini/gemini-2.5-pro', features: FEATURE.SEED | FEATURE.STREAM, items: 5 }),
+      group({ requestedModel: 'gemini/gemini-2.5-flash', features: FEATURE.SEED, items: 6 }),
+    ];
+    const { findings, targets, rejectedTargets } = judgeAdmission(facts({ groups }));
+    expect(findings.map(({ field, items, rows }) => [field, items, rows])).toEqual([
+      [
+        'items[*].request.stream',
+        8,
+        { feature: 'STREAM', requestedModels: ['anthropic/claude-haiku-4-5', 'gemini/gemini-2.5-pro'] },
+      ],
+      ['items[*].request.seed', 7, { feature: 'SEED', requestedModels: ['anthropic/claude-haiku-4-5'] }],
+    ]);
+    expect(targets.map(({ requestedModel }) => requestedModel)).toEqual(['', 'gemini/gemini-2.5-flash']);
+    expect(rejectedTargets.map(({ requestedModel }) => requestedModel)).toEqual([
+      'anthropic/claude-haiku-4-5',
+      'gemini/gemini-2.5-pro',
+    ]);
+  });
+
+  test('where none can run the items, the findings are those of the first, every feature of them', () => {
+    const features = FEATURE.STREAM | FEATURE.AUDIO_INPUT | FEATURE.SEED;
+    const { findings, rejectedTargets } = judgeAdmission(
+      facts({ requestedModel: large, groups: [group({ features })] }),
+    );
+    expect(findings.map(({ field }) => field)).toEqual(['items[*].request.stream', 'items[*].request.messages']);
+    expect(rejectedTargets).toHaveLength(3);
+  });
+
+  test('one that an admin took out of batch mode is passed over', () => {
+    const override = {
+      provider: 'openai',
+      endpoint: 'chat.completions',
+      model: 'gpt-5.6-*',
+      feature: null,
+      isAllowed: false,
+      reason: 'Stuck.',
+    } as const;
+    const catalogue = testCatalogue({ capabilities: [override] });
+    expect(errors({ catalogue })).toEqual(['anthropic', ['openai endpoint_not_supported']]);
+  });
+
+  test('the price and the capability it was chosen by come with it', () => {
+    const [chosen] = judgeAdmission(facts({ requestedModel: large })).targets;
+    expect(chosen).toMatchObject({
+      price: { provider: 'openai', model: 'gpt-5.6-terra' },
+      capability: { endpoint: 'chat.completions', limits: { maxItems: 50_000 } },
+    });
   });
 });
 

@@ -1,65 +1,27 @@
-import { BATCH_CAPABILITIES } from './batch-capabilities.ts';
+import type { AdmissionFacts, BudgetFact } from './admission-facts.ts';
 import { expectOutputTokens } from './estimate.ts';
 import type { ErrorCode } from './gateway-error.ts';
-import { type ModelAliases, type ModelTarget, resolveModel } from './model-alias.ts';
+import { type ChosenTarget, countItems, type JudgedTarget, judgeTarget, type TargetObjection } from './judge-target.ts';
+import type { ModelTarget } from './model-alias.ts';
 import type { Amount } from './money.ts';
-import { findPrice, PRICE_BOOK_VERSION } from './price-book.ts';
-import type { ModelKind, PriceRow } from './price-row.ts';
-import { canPrice } from './pricing.ts';
-import { ENDPOINT_PROVIDERS, type Endpoint, type Provider } from './provider.ts';
 import { buildQuote, type Quote } from './quote.ts';
 import { type Feature, featureField, hasFeature } from './request-features.ts';
+import { listCandidates } from './routing.ts';
 
-/** Items of one kind, as counted at append. Sums are over the group; `tokenClass` is floor(log2(input tokens)) of each. */
-export interface ItemGroup {
-  /** Empty where the items follow the job's model. */
-  readonly requestedModel: string;
-  readonly features: number;
-  readonly tokenClass: number;
-  readonly items: number;
-  readonly bytes: number;
-  readonly largestBytes: number;
-  readonly inputTokens: number;
-  /** Of the items that cap their output. */
-  readonly outputTokens: number;
-  readonly uncappedItems: number;
-}
+/** Which items a finding concerns; null for the job as a whole. The empty model name is the job's own. */
+export type FindingRows =
+  | { readonly feature: Feature; readonly requestedModels: readonly string[] }
+  | { readonly minBytes: number; readonly requestedModels: readonly string[] }
+  | { readonly requestedModel: string }
+  | null;
 
-/** A limit that applies to the job, with what is already committed of it in its current period. */
-export interface BudgetFact {
-  readonly budgetId: string;
-  readonly scope: 'tenant' | 'project' | 'customer';
-  readonly scopeId: string;
-  readonly period: 'total' | 'month';
-  /** First day of the period (UTC date of the tenant's month), YYYY-MM-DD; a total budget starts at 1970-01-01. */
-  readonly periodStart: string;
-  readonly limit: Amount;
-  readonly held: Amount;
-  readonly settled: Amount;
-}
-
-export interface AdmissionFacts {
-  readonly endpoint: Endpoint;
-  readonly requestedModel: string;
-  readonly aliases: ModelAliases;
-  readonly groups: readonly ItemGroup[];
-  readonly maxCost: Amount | null;
-  readonly budgets: readonly BudgetFact[];
-  readonly currency: string;
-  readonly at: Date;
-}
-
-/** One reason why the job cannot run; `rows` says which items it concerns, null for the job as a whole. */
+/** One reason why the job cannot run. */
 export interface Finding {
   readonly error: ErrorCode;
   readonly message: string;
   readonly field: string;
   readonly items: number;
-  readonly rows:
-    | { readonly feature: Feature }
-    | { readonly requestedModel: string }
-    | { readonly minBytes: number }
-    | null;
+  readonly rows: FindingRows;
 }
 
 export interface Verdict {
@@ -67,8 +29,10 @@ export interface Verdict {
   readonly findings: readonly Finding[];
   readonly target: ModelTarget | null;
   /** The target of every model asked for; the empty name is the job's own. */
-  readonly targets: readonly { readonly requestedModel: string; readonly target: ModelTarget }[];
+  readonly targets: readonly ({ readonly requestedModel: string } & ChosenTarget)[];
+  /** Those that were tried before, or in vain, in that order, with the first of what stands in their way. */
   readonly rejectedTargets: readonly {
+    readonly requestedModel: string;
     readonly target: ModelTarget;
     readonly error: ErrorCode;
     readonly message: string;
@@ -79,22 +43,16 @@ export interface Verdict {
 
 /**
  * The whole verdict on a job, from counts alone: can a batch run it, what will it cost, does that fit. Changes nothing.
- * Findings are in the order a caller should fix them.
+ * Every model asked for gets the first of its targets that can run the items which ask for it; where none can, the
+ * findings are what stands in the way of the first. Findings are in the order a caller should fix them.
  */
 export function judgeAdmission(facts: AdmissionFacts): Verdict {
   const requested = [...new Set(['', ...facts.groups.map((group) => group.requestedModel)])];
-  const judged = new Map(requested.map((model) => [model, judgeModel(facts, model)]));
+  const judged = requested.map((requestedModel) => judgeModel(facts, requestedModel));
   const chosen = new Map(
-    [...judged].flatMap(([model, { chosen: found }]) => (found === null ? [] : [[model, found] as const])),
+    judged.flatMap(({ requestedModel, chosen: found }) => (found ? [[requestedModel, found]] : [])),
   );
-  const main = chosen.get('') ?? null;
-  const findings = [
-    ...[...judged].flatMap(([model, { refusal }]) =>
-      refusal === null ? [] : [{ ...refusal, ...whereModel(facts, model) }],
-    ),
-    ...judgeFeatures(facts, main?.target.provider ?? null),
-    ...judgeSizes(facts, main?.target.provider ?? null),
-  ];
+  const findings = [...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
   const quote = findings.length === 0 ? makeQuote(facts, chosen) : null;
   const budgets = facts.budgets.map((budget) => {
     const available = budget.limit - budget.held - budget.settled;
@@ -104,125 +62,100 @@ export function judgeAdmission(facts: AdmissionFacts): Verdict {
   return {
     ok: findings.length === 0,
     findings,
-    target: main?.target ?? null,
-    targets: [...chosen].map(([requestedModel, { target }]) => ({ requestedModel, target })),
-    rejectedTargets: judged.get('')?.rejected ?? [],
+    target: chosen.get('')?.target ?? null,
+    targets: [...chosen].map(([requestedModel, found]) => ({ requestedModel, ...found })),
+    rejectedTargets: judged.flatMap(({ rejected }) => rejected),
     quote,
     budgets,
   };
 }
 
-interface Chosen {
-  readonly target: ModelTarget;
-  readonly price: PriceRow;
-}
-
-interface Refusal {
-  readonly error: ErrorCode;
-  readonly message: string;
-}
-
 interface JudgedModel {
-  readonly chosen: Chosen | null;
-  /** Why no target was chosen. */
-  readonly refusal: Refusal | null;
-  /** Targets of the name that cannot run the job, and why. */
+  readonly requestedModel: string;
+  readonly chosen: ChosenTarget | null;
+  /** Why no target was chosen: what stands in the way of the first. */
+  readonly objections: readonly TargetObjection[];
   readonly rejected: Verdict['rejectedTargets'];
 }
 
-/** The target of the name, if it can run the endpoint at a known price. */
+/** Tries the targets of the name until one can run its items. */
 function judgeModel(facts: AdmissionFacts, requestedModel: string): JudgedModel {
   const name = requestedModel === '' ? facts.requestedModel : requestedModel;
-  const target = resolveModel(name, facts.aliases);
-  if (target === null) {
-    const message = `Unknown model "${name}". Use an alias, a model or provider/model from GET /v1/models.`;
-    return { chosen: null, refusal: { error: 'model_unknown', message }, rejected: [] };
+  const groups = facts.groups.filter((group) => group.requestedModel === requestedModel);
+  const candidates = listCandidates(name, facts);
+  const rejected: Verdict['rejectedTargets'][number][] = [];
+  let first: Extract<JudgedTarget, { ok: false }>['objections'] | null = null;
+  for (const candidate of candidates) {
+    const judged = judgeTarget(candidate, { name, facts, groups });
+    if (judged.ok) return { requestedModel, chosen: judged.chosen, objections: [], rejected };
+    first ??= judged.objections;
+    const { provider, model } = candidate;
+    for (const { error, message } of judged.objections.slice(0, 1)) {
+      rejected.push({ requestedModel, target: { provider, model }, error, message });
+    }
   }
-  const price = judgeTarget(facts, target);
-  if (!('error' in price)) return { chosen: { target, price }, refusal: null, rejected: [] };
-  return { chosen: null, refusal: price, rejected: [{ target, ...price }] };
+  return { requestedModel, chosen: null, objections: first ?? [unknownModel(name)], rejected };
 }
 
-function judgeTarget(facts: AdmissionFacts, { provider, model }: ModelTarget): PriceRow | Refusal {
-  if (!ENDPOINT_PROVIDERS[facts.endpoint].includes(provider) || BATCH_CAPABILITIES[provider] === null) {
-    return {
-      error: 'endpoint_not_supported',
-      message: `Batches on ${provider} do not run ${facts.endpoint} here. Choose another model.`,
-    };
-  }
-  const price = findPrice(provider, model, facts.at);
-  if (price === null || !canPrice(price, 'batch')) {
-    return {
-      error: 'price_unknown',
-      message: `No batch price is known for ${provider}/${model}, so its cost cannot be held. Choose a model from GET /v1/models.`,
-    };
-  }
-  if (price.currency !== facts.currency) {
-    return {
-      error: 'price_unknown',
-      message: `${provider}/${model} is priced in ${price.currency}, the tenant pays in ${facts.currency}.`,
-    };
-  }
-  if (price.kind !== KIND_OF_ENDPOINT[facts.endpoint]) {
-    return {
-      error: 'endpoint_not_supported',
-      message: `${provider}/${model} is a model for ${price.kind} and does not run ${facts.endpoint}.`,
-    };
-  }
-  return price;
+function unknownModel(name: string): TargetObjection {
+  const message = `Unknown model "${name}". Use an alias, a model or provider/model from GET /v1/models.`;
+  return { error: 'model_unknown', message, about: 'model', items: 0 };
 }
 
-const KIND_OF_ENDPOINT: { readonly [endpoint in Endpoint]: ModelKind } = {
-  'chat.completions': 'chat',
-  responses: 'chat',
-  messages: 'chat',
-  generate_content: 'chat',
-  embeddings: 'embedding',
-  moderations: 'moderation',
-};
+/** What no target can run, whichever it is. */
+function findMalformed({ endpoint, groups }: AdmissionFacts): Finding[] {
+  const items = countItems(groups, 'MALFORMED');
+  if (items === 0) return [];
+  const message = `Some requests do not have the shape of ${endpoint}. The details name each field.`;
+  const rows = {
+    feature: 'MALFORMED' as const,
+    requestedModels: [...new Set(groups.map((each) => each.requestedModel))],
+  };
+  return [{ error: 'invalid_item', message, field: 'items[*].request', items, rows }];
+}
 
-function whereModel(facts: AdmissionFacts, requestedModel: string): Pick<Finding, 'field' | 'items' | 'rows'> {
-  const items = sum(
-    facts.groups.filter((group) => group.requestedModel === requestedModel),
-    (group) => group.items,
+/** The objections of all models. The same one about items of several models is one finding. */
+function findObjections(facts: AdmissionFacts, judged: readonly JudgedModel[]): Finding[] {
+  const all = judged.flatMap(({ requestedModel, objections }) =>
+    objections.map((objection) => ({ requestedModel, objection })),
   );
-  return requestedModel === ''
-    ? { field: 'model', items: 0, rows: null }
-    : { field: 'items[*].request.model', items, rows: { requestedModel } };
-}
-
-/** Malformed requests first; then what the provider's batch mode refuses. */
-function judgeFeatures(facts: AdmissionFacts, provider: Provider | null): Finding[] {
-  const refusals = provider === null ? [] : (BATCH_CAPABILITIES[provider]?.refuses ?? []);
-  const rules: readonly { feature: Feature; error: ErrorCode; message: string }[] = [
-    {
-      feature: 'MALFORMED',
-      error: 'invalid_item',
-      message: `Some requests do not have the shape of ${facts.endpoint}. The details name each field.`,
-    },
-    ...refusals.map(({ feature, message }) => ({ feature, error: 'batch_capability_not_supported' as const, message })),
-  ];
-  return rules.flatMap(({ feature, error, message }) => {
-    const items = sum(
-      facts.groups.filter((group) => hasFeature(group.features, feature)),
-      (group) => group.items,
-    );
-    if (items === 0) return [];
-    const path = feature === 'MALFORMED' ? 'request' : featureField(facts.endpoint, feature);
-    return [{ error, message, field: `items[*].${path}`, items, rows: { feature } }];
+  const same = Map.groupBy(all, ({ requestedModel, objection: { error, message, about } }) =>
+    JSON.stringify(typeof about === 'string' ? [about, error, message, requestedModel] : [about, error, message]),
+  );
+  return [...same.values()].flatMap((together) => {
+    const [first] = together;
+    if (first === undefined) return [];
+    const { error, message, about } = first.objection;
+    if (typeof about === 'string') return [{ error, message, ...whereModel(facts, first.requestedModel, about) }];
+    const items = sum(together, ({ objection }) => objection.items);
+    const rows = { ...about, requestedModels: together.map(({ requestedModel }) => requestedModel) };
+    const path = 'feature' in about ? featureField(facts.endpoint, about.feature) : 'request';
+    return [{ error, message, field: `items[*].${path}`, items, rows }];
   });
 }
 
-function judgeSizes(facts: AdmissionFacts, provider: Provider | null): Finding[] {
-  const limit = provider === null ? undefined : BATCH_CAPABILITIES[provider]?.maxItemBytes;
-  if (limit === undefined) return [];
+function whereModel(
+  { groups }: AdmissionFacts,
+  requestedModel: string,
+  about: Extract<TargetObjection['about'], string>,
+): Pick<Finding, 'field' | 'items' | 'rows'> {
+  if (requestedModel === '') return { field: about, items: 0, rows: null };
   const items = sum(
-    facts.groups.filter((group) => group.largestBytes > limit),
-    () => 1,
+    groups.filter((group) => group.requestedModel === requestedModel),
+    (group) => group.items,
   );
-  if (items === 0) return [];
-  const message = `A request is larger than the ${limit} bytes that one item of a ${provider} batch may have. Make it smaller.`;
-  return [{ error: 'request_too_large', message, field: 'items[*].request', items, rows: { minBytes: limit + 1 } }];
+  return { field: about === 'model' ? 'items[*].request.model' : about, items, rows: { requestedModel } };
+}
+
+/** Models first, then malformed requests, then features, then sizes. */
+function byUrgency(one: Finding, other: Finding): number {
+  return urgencyOf(one) - urgencyOf(other);
+}
+
+function urgencyOf({ rows }: Finding): number {
+  if (rows === null || 'requestedModel' in rows) return 0;
+  if ('minBytes' in rows) return 3;
+  return rows.feature === 'MALFORMED' ? 1 : 2;
 }
 
 function judgeMoney(facts: AdmissionFacts, quote: Quote, budgets: Verdict['budgets']): Finding[] {
@@ -240,7 +173,7 @@ function judgeMoney(facts: AdmissionFacts, quote: Quote, budgets: Verdict['budge
   return findings;
 }
 
-function makeQuote(facts: AdmissionFacts, chosen: ReadonlyMap<string, Chosen>): Quote {
+function makeQuote(facts: AdmissionFacts, chosen: ReadonlyMap<string, ChosenTarget>): Quote {
   const groups = facts.groups.map((group) => {
     const found = chosen.get(group.requestedModel);
     if (found === undefined) throw new Error(`group of unjudged model ${group.requestedModel}`);
@@ -255,7 +188,7 @@ function makeQuote(facts: AdmissionFacts, chosen: ReadonlyMap<string, Chosen>): 
       longestInputTokens: 2 ** (group.tokenClass + 1) - 1,
     };
   });
-  return buildQuote(groups, 'batch', { priceBookVersion: PRICE_BOOK_VERSION });
+  return buildQuote(groups, 'batch', { priceBookVersion: facts.catalogue.prices.version });
 }
 
 function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {

@@ -5,12 +5,12 @@ import {
   estimateOutputTokens,
   expectOutputTokens,
 } from './estimate.ts';
-import { findPrice } from './price-book.ts';
+import { createPriceBook, PUBLISHED_PRICES } from './price-book.ts';
 import type { PriceRow } from './price-row.ts';
 
 const AT = new Date('2026-11-30T00:00:00Z');
 function priceOf(model: string): PriceRow {
-  const price = findPrice('openai', model, AT);
+  const price = createPriceBook(PUBLISHED_PRICES).find('openai', model, AT);
   if (price === null) throw new Error(`the book knows ${model}`);
   return price;
 }

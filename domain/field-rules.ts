@@ -17,7 +17,7 @@ export function inspectFields(object: JsonObject, rules: FieldRules, path: strin
     if (value === null || value === undefined) continue;
     const verdict = rules.get(name)?.(value) ?? FEATURE.UNKNOWN_FIELD;
     if (typeof verdict === 'string') findings.problem(`${path}.${name}`, verdict);
-    else findings.feature(verdict);
+    else if (verdict !== 0) findings.feature(verdict, path, name);
   }
 }
 
@@ -94,11 +94,20 @@ export function wordUnless(ordinary: readonly string[], feature: number): FieldR
   return (value) => (typeof value === 'string' ? (ordinary.includes(value) ? 0 : feature) : 'must be a string');
 }
 
-/** A reasoning effort: `none` is REASONING_OFF, any other word REASONING. */
-export function effort(): FieldRule {
+/** A member of the right form that only the request's first provider understands. */
+export function specific(rule: FieldRule): FieldRule {
   return (value) => {
-    if (typeof value !== 'string') return 'must be a string';
-    return value === 'none' ? FEATURE.REASONING_OFF : FEATURE.REASONING;
+    const verdict = rule(value);
+    return typeof verdict === 'string' ? verdict : verdict | FEATURE.PROVIDER_SPECIFIC;
+  };
+}
+
+/** An empty list or map of the right form asks for nothing. */
+export function unlessEmpty(rule: FieldRule): FieldRule {
+  return (value) => {
+    const verdict = rule(value);
+    const isEmpty = Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
+    return typeof verdict === 'number' && isEmpty ? 0 : verdict;
   };
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { decideAfterIngest, type Ingested, isLastReading } from './ingest-decision.ts';
 
-const BOUNDS = { resultGraceMs: 30_000, waitLimitMs: 86_400_000, capacityRetryMs: 60_000, random01: 0.5 };
+const BOUNDS = { resultGraceMs: 30_000 };
 
 function ingested(facts: Partial<Ingested>): Ingested {
-  const nothing = { rejectedLines: 0, capacityRefused: false, hasResults: false, waitedMs: 0 };
+  const nothing = { rejectedLines: 0, capacityRefused: false, hasResults: false };
   return { end: 'completed', remaining: 3, reading: { no: 1, sinceEndMs: 0 }, ...nothing, ...facts };
 }
 
@@ -44,15 +44,10 @@ test('what the last reading does not find is missing', () => {
 
 test('a batch that ran nothing is sent anew without another reading', () => {
   const refused = ingested({ end: 'failed', capacityRefused: true });
-  expect(decideAfterIngest(refused, BOUNDS)).toMatchObject({ next: 'resubmit', waiting: 'provider_capacity' });
-  expect(decideAfterIngest({ ...refused, waitedMs: BOUNDS.waitLimitMs }, BOUNDS)).toEqual({
-    next: 'close',
-    reason: 'capacity_exhausted',
-  });
+  expect(decideAfterIngest(refused, BOUNDS)).toEqual({ next: 'wait_for_room' });
   expect(decideAfterIngest(ingested({ end: 'failed', rejectedLines: 1 }), BOUNDS)).toEqual({
     next: 'resubmit',
     delayMs: 0,
-    waiting: null,
   });
 });
 

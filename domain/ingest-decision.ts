@@ -1,6 +1,5 @@
 import type { BatchEnd } from './batch-phase.ts';
 import type { CloseReason } from './close-reason.ts';
-import { resendDelay } from './resend-delay.ts';
 
 /** What is known after the results of an ended batch were read and settled. */
 export interface Ingested {
@@ -12,8 +11,6 @@ export interface Ingested {
   readonly capacityRefused: boolean;
   /** There are result files: something ran, and what else did cannot be told. */
   readonly hasResults: boolean;
-  /** How long the shard has waited for capacity. */
-  readonly waitedMs: number;
   readonly reading: ResultReading;
 }
 
@@ -28,16 +25,14 @@ export interface ResultReading {
 export interface IngestBounds {
   /** Between the batch's end and calling what is still absent missing. */
   readonly resultGraceMs: number;
-  readonly waitLimitMs: number;
-  readonly capacityRetryMs: number;
-  /** From 0 up to 1, made outside. */
-  readonly random01: number;
 }
 
 export type IngestDecision =
   | { readonly next: 'close'; readonly reason: CloseReason }
   | { readonly next: 'again'; readonly delayMs: number }
-  | { readonly next: 'resubmit'; readonly delayMs: number; readonly waiting: 'provider_capacity' | null };
+  | { readonly next: 'resubmit'; readonly delayMs: number }
+  /** As `resubmit`, once the provider's queue has room. */
+  | { readonly next: 'wait_for_room' };
 
 const REASON_OF_END: { readonly [end in BatchEnd]: CloseReason } = {
   completed: 'batch_completed',
@@ -47,10 +42,7 @@ const REASON_OF_END: { readonly [end in BatchEnd]: CloseReason } = {
 };
 
 /** Whether nothing better can be hoped for: the files have been read before, and the grace was over when this began. */
-export function isLastReading(
-  { no, sinceEndMs }: ResultReading,
-  { resultGraceMs }: Pick<IngestBounds, 'resultGraceMs'>,
-): boolean {
+export function isLastReading({ no, sinceEndMs }: ResultReading, { resultGraceMs }: IngestBounds): boolean {
   return no > 1 && sinceEndMs >= resultGraceMs;
 }
 
@@ -59,17 +51,10 @@ export function isLastReading(
  * bad lines, and without a result ran nothing: what is left goes into a new batch. Absent results count as missing only after the last reading.
  */
 export function decideAfterIngest(ingested: Ingested, bounds: IngestBounds): IngestDecision {
-  const { end, remaining, reading, waitedMs } = ingested;
+  const { end, remaining, reading } = ingested;
   if (remaining === 0) return { next: 'close', reason: REASON_OF_END[end] };
-  if (end === 'failed' && ingested.capacityRefused) {
-    if (waitedMs >= bounds.waitLimitMs) return { next: 'close', reason: 'capacity_exhausted' };
-    const { capacityRetryMs: firstDelayMs, random01 } = bounds;
-    const delayMs = resendDelay({ waitedMs, firstDelayMs, retryAfterMs: null, random01 });
-    return { next: 'resubmit', delayMs, waiting: 'provider_capacity' };
-  }
-  if (end === 'failed' && ingested.rejectedLines > 0 && !ingested.hasResults) {
-    return { next: 'resubmit', delayMs: 0, waiting: null };
-  }
+  if (end === 'failed' && ingested.capacityRefused) return { next: 'wait_for_room' };
+  if (end === 'failed' && ingested.rejectedLines > 0 && !ingested.hasResults) return { next: 'resubmit', delayMs: 0 };
   if (isLastReading(reading, bounds)) return { next: 'close', reason: REASON_OF_END[end] };
   return { next: 'again', delayMs: Math.max(0, bounds.resultGraceMs - reading.sinceEndMs) };
 }

@@ -23,25 +23,69 @@ test('finds nothing wrong with a plain request, and measures it', () => {
 });
 
 test.each<[object, Feature[]]>([
-  [{ model: 'openai/gpt-4o' }, ['MODEL_OVERRIDE']],
-  [{ stream: true, stream_options: { include_usage: true } }, ['STREAM']],
+  [{ model: 'openai/gpt-4o' }, []],
+  [{ stream: true, stream_options: { include_usage: true } }, ['STREAM', 'PROVIDER_SPECIFIC']],
   [{ stream: false }, []],
   [{ temperature: 1 }, ['SAMPLING']],
-  [{ top_p: 0.5, frequency_penalty: 1, logit_bias: { 50256: -100 } }, ['SAMPLING', 'PENALTIES']],
-  [{ n: 1, seed: 7, stop: ['a', 'b'] }, ['STOP', 'SEED']],
-  [{ n: 2, stop: 'a' }, ['STOP', 'MULTIPLE_CHOICES']],
+  [{ temperature: 1.1 }, ['SAMPLING', 'WIDE_SAMPLING']],
+  [{ top_p: 0.5, frequency_penalty: 1 }, ['SAMPLING', 'WIDE_SAMPLING']],
+  [{ logit_bias: { 50256: -100 } }, ['PROVIDER_SPECIFIC']],
+  [{ n: 1, seed: 7, stop: ['a', 'b'] }, ['SEED']],
+  [{ n: 2, stop: 'a' }, ['MULTIPLE_CHOICES']],
   [{ logprobs: true, top_logprobs: 3 }, ['LOGPROBS']],
   [{ reasoning_effort: 'high' }, ['REASONING']],
   [{ reasoning_effort: 'none' }, ['REASONING_OFF']],
+  [{ reasoning_effort: 'max' }, ['REASONING', 'PROVIDER_SPECIFIC']],
   [{ response_format: { type: 'text' } }, []],
   [{ response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }, ['STRUCTURED_OUTPUT']],
+  [
+    { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
+    ['STRUCTURED_OUTPUT', 'PROVIDER_SPECIFIC'],
+  ],
+  [
+    { response_format: { type: 'json_schema', json_schema: { schema: {}, mode: 1 } } },
+    ['STRUCTURED_OUTPUT', 'UNKNOWN_FIELD'],
+  ],
+  [{ response_format: { type: 'json_object' } }, ['JSON_MODE']],
+  [{ response_format: { type: 'grammar' } }, ['STRUCTURED_OUTPUT', 'PROVIDER_SPECIFIC']],
   [{ tools: [] }, []],
+  [{ tools: [{ type: 'function', function: { name: 'f', strict: true } }] }, ['TOOLS', 'TOOL_RULES']],
+  [{ tools: [{ type: 'function', function: { name: 'f', strict: false, parameters: {} } }] }, ['TOOLS']],
+  [{ tools: [{ type: 'function', function: { name: 'f', cache: 1 } }] }, ['TOOLS', 'UNKNOWN_FIELD']],
+  [{ tools: [{ type: 'custom', custom: { name: 'f' } }] }, ['TOOLS', 'PROVIDER_SPECIFIC']],
+  [{ tool_choice: { type: 'function', function: { name: 'f' } } }, ['FORCED_TOOL', 'PROVIDER_SPECIFIC']],
+  [
+    { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'string' } } }] },
+    ['TOOLS', 'PROVIDER_SPECIFIC'],
+  ],
+  [
+    {
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    },
+    ['TOOLS', 'FORCED_TOOL'],
+  ],
+  [{ tool_choice: { type: 'custom', custom: { name: 'f' } } }, ['FORCED_TOOL', 'PROVIDER_SPECIFIC']],
+  [{ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto' } } }, ['PROVIDER_SPECIFIC']],
+  [{ functions: [{ name: 'f' }], function_call: 'auto' }, ['TOOLS', 'PROVIDER_SPECIFIC']],
+  [{ parallel_tool_calls: true }, []],
+  [{ parallel_tool_calls: false }, ['TOOL_RULES']],
+  [{ verbosity: 'low' }, ['PROVIDER_SPECIFIC']],
+  [{ prediction: { type: 'content', content: 'x' } }, ['PROVIDER_SPECIFIC']],
+  [{ prompt_cache_key: 'k' }, ['PROVIDER_SPECIFIC']],
+  [{ web_search_options: {} }, ['SERVER_TOOLS']],
   [{ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'auto' }, ['TOOLS']],
   [{ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' }, ['TOOLS', 'FORCED_TOOL']],
   [{ tools: [{ type: 'web_search' }] }, ['TOOLS', 'SERVER_TOOLS']],
   [{ modalities: ['text', 'audio'] }, ['MEDIA_OUTPUT']],
   [{ store: true, service_tier: 'flex' }, ['PROVIDER_STATE', 'SERVICE_TIER']],
-  [{ store: false, service_tier: 'auto', user: 'u', metadata: {} }, []],
+  [{ store: false, service_tier: 'auto' }, []],
+  [{ user: 'u', metadata: {}, logit_bias: {}, functions: [] }, ['END_USER']],
+  [{ metadata: { a: 'b' } }, ['PROVIDER_SPECIFIC']],
+  [{ max_tokens: 1, max_completion_tokens: 1 }, []],
+  [{ max_tokens: 1, max_completion_tokens: 2 }, ['PROVIDER_SPECIFIC']],
+  [{ response_format: { type: 'text', json_schema: {} } }, ['UNKNOWN_FIELD']],
+  [{ safety_identifier: 'u' }, ['END_USER']],
   [{ brand_new_option: 1 }, ['UNKNOWN_FIELD']],
   [{ temperature: null, stream: null, tools: null, model: null }, []],
 ])('%j asks for %j', (members, features) => {
@@ -58,10 +102,67 @@ test.each<[object, Feature[]]>([
   [{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' } }, ['DOCUMENT_INPUT']],
   [{ type: 'file', file: { file_data: 'AAAA' } }, ['DOCUMENT_INPUT']],
   [{ type: 'file', file: { file_id: 'file-1' } }, ['DOCUMENT_INPUT', 'PROVIDER_FILE']],
+  [{ type: 'image_url', image_url: { url: 'data:image/bmp;base64,AAAA' } }, ['IMAGE_INPUT', 'OTHER_MEDIA']],
+  [{ type: 'image_url', image_url: { url: 'data:image/png,AAAA' } }, ['IMAGE_INPUT', 'PROVIDER_SPECIFIC']],
+  [{ type: 'image_url', image_url: { url: 'data:application/pdf;base64,AA' } }, ['DOCUMENT_INPUT', 'OTHER_MEDIA']],
+  [{ type: 'image_url', image_url: { url: 'gs://a/b' } }, ['IMAGE_INPUT', 'REMOTE_MEDIA', 'PROVIDER_SPECIFIC']],
+  [{ type: 'image_url', image_url: { url: 'https://x', detail: 'auto' } }, ['IMAGE_INPUT', 'REMOTE_MEDIA']],
+  [
+    { type: 'image_url', image_url: { url: 'https://x', detail: 'low' } },
+    ['IMAGE_INPUT', 'REMOTE_MEDIA', 'IMAGE_DETAIL'],
+  ],
+  [
+    { type: 'image_url', image_url: { url: 'https://x', detail: 'original' } },
+    ['IMAGE_INPUT', 'REMOTE_MEDIA', 'IMAGE_DETAIL', 'PROVIDER_SPECIFIC'],
+  ],
+  [{ type: 'file', file: { file_data: 'data:image/png;base64,AAAA' } }, ['IMAGE_INPUT', 'OTHER_MEDIA']],
+  [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }, ['DOCUMENT_INPUT']],
+  [{ type: 'file', file: { file_data: 'data:text/csv;base64,gA==' } }, ['DOCUMENT_INPUT', 'PROVIDER_SPECIFIC']],
+  [
+    { type: 'file', file: { file_data: 'data:text/csv;charset=latin1;base64,YQ==' } },
+    ['DOCUMENT_INPUT', 'PROVIDER_SPECIFIC'],
+  ],
+  [{ type: 'text', text: 'x', prompt_cache_breakpoint: { type: 'x' } }, ['PROVIDER_SPECIFIC']],
+  [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }, ['UNKNOWN_FIELD']],
+  [{ type: 'refusal', refusal: 'No.' }, ['PROVIDER_SPECIFIC']],
 ])('a content part %j asks for %j', (members, features) => {
   const inspection = inspect(part(members));
   expect(inspection.problems).toEqual([]);
   expect(featuresOf(inspection.features)).toEqual(features);
+});
+
+const call = (members: object) => ({ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, ...members });
+const called = (members: object) => ({ role: 'assistant', tool_calls: [call(members)] });
+
+test.each<[object[], Feature[]]>([
+  [[{ role: 'system', content: 'Be brief.' }, USER], []],
+  [[{ role: 'system', content: 'Be brief.' }], ['PROVIDER_SPECIFIC']],
+  [[{ role: 'user', content: '' }], ['PROVIDER_SPECIFIC']],
+  [[{ role: 'user', content: [{ type: 'text', text: '' }] }], ['PROVIDER_SPECIFIC']],
+  [[{ ...USER, name: 'Ann' }], ['PROVIDER_SPECIFIC']],
+  [[{ ...USER, name: null, weather: null }], []],
+  [[{ ...USER, weather: 'fine' }], ['UNKNOWN_FIELD']],
+  [[USER, { role: 'assistant', content: 'x', annotations: [], refusal: null }], []],
+  [[USER, { role: 'function', name: 'f', content: 'x' }], ['PROVIDER_SPECIFIC']],
+  [[USER, { role: 'assistant', content: null, audio: { id: 'a' }, refusal: 'No.' }], ['PROVIDER_SPECIFIC']],
+  [
+    [USER, { role: 'system', content: [{ type: 'image_url', image_url: { url: 'https://x' } }] }],
+    ['IMAGE_INPUT', 'REMOTE_MEDIA', 'PROVIDER_SPECIFIC'],
+  ],
+  [[called({}), { role: 'tool', tool_call_id: 'c', content: 'x' }], []],
+  [[called({ function: { name: 'f', arguments: '' } })], []],
+  [[called({ function: { name: 'f', arguments: '{' } })], ['PROVIDER_SPECIFIC']],
+  [[called({ function: { name: 'f', arguments: '[1]' } })], ['PROVIDER_SPECIFIC']],
+  [[called({ function: { name: 'f', arguments: '{"a":12345678901234567890}' } })], ['PROVIDER_SPECIFIC']],
+  [[called({ function: { arguments: '{}' } })], ['PROVIDER_SPECIFIC']],
+  [[called({ type: 'custom', custom: { name: 'f', input: 'x' } })], ['PROVIDER_SPECIFIC', 'UNKNOWN_FIELD']],
+  [[called({ index: 0 })], ['UNKNOWN_FIELD']],
+  [[USER, { role: 'tool', tool_call_id: 'other', content: 'x' }], ['PROVIDER_SPECIFIC']],
+  [[{ role: 'tool', tool_call_id: 'c', content: 'x' }, called({})], ['PROVIDER_SPECIFIC']],
+])('messages %j ask for %j', (messages, features) => {
+  const inspection = inspect({ messages });
+  expect(inspection.problems).toEqual([]);
+  expect(featuresOf(inspection.features).toSorted()).toEqual(features.toSorted());
 });
 
 test.each<[unknown, string]>([
@@ -98,6 +199,23 @@ test.each<[unknown, string]>([
   [chat({ stop: [1] }), 'request.stop'],
   [chat({ tools: {} }), 'request.tools'],
   [chat({ tools: ['f'] }), 'request.tools[0]'],
+  [chat({ tools: [{ type: 'function' }] }), 'request.tools[0].function.name'],
+  [
+    chat({ tools: [{ type: 'function', function: { name: 'f', parameters: 'x' } }] }),
+    'request.tools[0].function.parameters',
+  ],
+  [chat({ tools: [{ type: 'function', function: { name: 'f', strict: 'x' } }] }), 'request.tools[0].function.strict'],
+  [
+    chat({ tools: [{ type: 'function', function: { name: 'f', description: 1 } }] }),
+    'request.tools[0].function.description',
+  ],
+  [message({ role: 'assistant', tool_calls: ['x'] }), 'request.messages[0].tool_calls[0]'],
+  [message({ role: 'assistant', refusal: 7 }), 'request.messages[0].refusal'],
+  [
+    part({ type: 'image_url', image_url: { url: 'https://x', detail: 1 } }),
+    'request.messages[0].content[0].image_url.detail',
+  ],
+  [part({ type: 'file', file: { file_data: 'AAAA', filename: 1 } }), 'request.messages[0].content[0].file.filename'],
   [chat({ tool_choice: 'always' }), 'request.tool_choice'],
   [chat({ response_format: 'json' }), 'request.response_format'],
   [chat({ reasoning_effort: 3 }), 'request.reasoning_effort'],

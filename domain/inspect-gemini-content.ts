@@ -45,7 +45,7 @@ function inspectPart(part: unknown, path: string, findings: Findings): void {
   }
   const file = findObject(part, 'fileData') ?? findObject(part, 'file_data');
   if (file !== null) {
-    addProviderFile(mediaKindOf(mediaTypeOf(file)), findings);
+    addProviderFile(mediaKindOf(mediaTypeOf(file)), `${path}.fileData`, findings);
     return;
   }
   findings.tokens(estimateJsonTokens(part));
@@ -61,7 +61,7 @@ function inspectInline(inline: JsonObject, path: string, findings: Findings): vo
     findings.problem(`${path}.mimeType`, 'must be a media type');
     return;
   }
-  addInlineMedia(mediaKindOf(mediaTypeOf(inline)), data.length, findings);
+  addInlineMedia(mediaKindOf(mediaTypeOf(inline)), data.length, path, findings);
 }
 
 function mediaTypeOf(media: JsonObject): string {

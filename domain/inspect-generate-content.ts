@@ -12,6 +12,7 @@ import {
   positiveInteger,
   text,
   textList,
+  wordUnless,
 } from './field-rules.ts';
 import type { Findings } from './findings.ts';
 import { inspectGeminiContent } from './inspect-gemini-content.ts';
@@ -25,14 +26,17 @@ const RULES = withSnakeCase([
   ['contents', checkedApart()],
   ['systemInstruction', checkedApart()],
   ['tools', checkedApart()],
-  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
+  ['model', nonEmptyText()],
   ['stream', boolean(FEATURE.STREAM)],
   ['toolConfig', toolConfig],
   ['safetySettings', list()],
   ['generationConfig', object()],
   ['cachedContent', text(FEATURE.PROVIDER_STATE)],
   ['labels', object()],
+  ['serviceTier', wordUnless(['unspecified', 'standard'], FEATURE.SERVICE_TIER)],
 ]);
+
+const JSON_TYPE = 'application/json';
 
 const CONFIG_RULES = withSnakeCase([
   ['temperature', number(0, 2, FEATURE.SAMPLING)],
@@ -40,12 +44,12 @@ const CONFIG_RULES = withSnakeCase([
   ['topK', number(0, 1_000_000, FEATURE.SAMPLING)],
   ['candidateCount', choices()],
   ['maxOutputTokens', positiveInteger()],
-  ['stopSequences', textList(FEATURE.STOP)],
+  ['stopSequences', textList()],
   ['responseMimeType', mimeType],
   ['responseSchema', object(FEATURE.STRUCTURED_OUTPUT)],
   ['responseJsonSchema', checkedStructure],
-  ['presencePenalty', number(-2, 2, FEATURE.PENALTIES)],
-  ['frequencyPenalty', number(-2, 2, FEATURE.PENALTIES)],
+  ['presencePenalty', number(-2, 2, FEATURE.WIDE_SAMPLING)],
+  ['frequencyPenalty', number(-2, 2, FEATURE.WIDE_SAMPLING)],
   ['seed', integer(FEATURE.SEED)],
   ['responseLogprobs', boolean(FEATURE.LOGPROBS)],
   ['logprobs', number(0, 20, FEATURE.LOGPROBS)],
@@ -62,7 +66,7 @@ export function inspectGenerateContent(request: JsonObject, findings: Findings):
   inspectFields(request, RULES, 'request', findings);
   const config = findObject(request, 'generationConfig') ?? findObject(request, 'generation_config');
   if (config !== null) inspectConfig(config, findings);
-  inspectTools(request['tools'], 'request.tools', isOwnTool, findings);
+  inspectTools(request['tools'], 'request.tools', inspectTool, findings);
   const system = request['systemInstruction'] ?? request['system_instruction'] ?? null;
   if (system !== null) inspectGeminiContent(system, 'request.systemInstruction', findings);
   const contents = request['contents'];
@@ -78,12 +82,17 @@ export function inspectGenerateContent(request: JsonObject, findings: Findings):
 function inspectConfig(config: JsonObject, findings: Findings): void {
   inspectFields(config, CONFIG_RULES, 'request.generationConfig', findings);
   const schema = config['responseSchema'] ?? config['response_schema'] ?? config['responseJsonSchema'] ?? null;
+  const mediaType = config['responseMimeType'] ?? config['response_mime_type'];
   if (schema !== null) findings.tokens(estimateJsonTokens(schema));
+  else if (mediaType === JSON_TYPE) findings.feature(FEATURE.JSON_MODE, 'request.generationConfig', 'responseMimeType');
 }
 
 /** Function declarations are the caller's; search, code execution and the like run at Google. */
-function isOwnTool(tool: JsonObject): boolean {
-  return Object.keys(tool).every((name) => name === 'functionDeclarations' || name === 'function_declarations');
+function inspectTool(tool: JsonObject, path: string, findings: Findings): void {
+  for (const name of Object.keys(tool)) {
+    if (name === 'functionDeclarations' || name === 'function_declarations') continue;
+    findings.feature(FEATURE.SERVER_TOOLS, path, name);
+  }
 }
 
 function toolConfig(value: unknown): number | string {
@@ -94,7 +103,7 @@ function toolConfig(value: unknown): number | string {
 
 function mimeType(value: unknown): number | string {
   if (typeof value !== 'string') return 'must be a string';
-  return value === 'text/plain' ? 0 : FEATURE.STRUCTURED_OUTPUT;
+  return value === 'text/plain' || value === JSON_TYPE ? 0 : FEATURE.STRUCTURED_OUTPUT;
 }
 
 function checkedStructure(): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasFeature } from './request-features.ts';
+import { FEATURE, hasFeature } from './request-features.ts';
 import { inspectRequest } from './request-inspection.ts';
 
 describe('embeddings', () => {
@@ -20,6 +20,18 @@ describe('embeddings', () => {
     const inspection = inspect({ input: [[1, 2], [3]] });
     expect(inspection.inputTokens).toBe(3);
     expect(hasFeature(inspection.features, 'TOKEN_INPUT')).toBe(true);
+  });
+
+  test.each([
+    [{ input: 'x' }, 0],
+    [{ input: ['x'] }, 0],
+    [{ input: [1, 2] }, FEATURE.TOKEN_INPUT],
+    [{ input: ['x', 'y'] }, FEATURE.MULTIPLE_INPUTS],
+    [{ input: 'x', encoding_format: 'float', dimensions: 3 }, 0],
+    [{ input: 'x', encoding_format: 'base64' }, FEATURE.PROVIDER_SPECIFIC],
+    [{ input: 'x', user: 'u', instruction: 'x' }, FEATURE.END_USER | FEATURE.UNKNOWN_FIELD],
+  ])('%j asks for %i', (request, features) => {
+    expect(inspect(request)).toMatchObject({ problems: [], features });
   });
 
   test.each([

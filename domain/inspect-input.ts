@@ -8,16 +8,16 @@ import { estimateTextTokens } from './text-tokens.ts';
 /** OpenAI's embedding body (openai SDK, `EmbeddingCreateParams`). */
 const EMBEDDING_RULES: FieldRules = new Map([
   ['input', checkedApart()],
-  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
-  ['dimensions', positiveInteger(FEATURE.DIMENSIONS)],
+  ['model', nonEmptyText()],
+  ['dimensions', positiveInteger()],
   ['encoding_format', encodingFormat],
-  ['user', text()],
+  ['user', text(FEATURE.END_USER)],
 ]);
 
 /** OpenAI's moderation body (openai SDK, `ModerationCreateParams`). */
 const MODERATION_RULES: FieldRules = new Map([
   ['input', checkedApart()],
-  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
+  ['model', nonEmptyText()],
 ]);
 
 /** OpenAI refuses more inputs in one embedding request (openai SDK, `EmbeddingCreateParams.input`). */
@@ -36,6 +36,7 @@ export function inspectEmbeddings(request: JsonObject, findings: Findings): numb
   if (input.length > MAX_EMBEDDING_INPUTS) {
     findings.problem('request.input', `must hold at most ${MAX_EMBEDDING_INPUTS} inputs`);
   }
+  if (input.length > 1) findings.feature(FEATURE.MULTIPLE_INPUTS, 'request', 'input');
   for (const [index, entry] of input.entries()) inspectEmbeddingInput(entry, `request.input[${index}]`, findings);
   return input.length;
 }
@@ -57,7 +58,7 @@ export function inspectModerations(request: JsonObject, findings: Findings): voi
 function inspectEmbeddingInput(input: unknown, path: string, findings: Findings): number {
   if (typeof input === 'string' && input !== '') findings.tokens(estimateTextTokens(input));
   else if (isTokenList(input)) {
-    findings.feature(FEATURE.TOKEN_INPUT);
+    findings.feature(FEATURE.TOKEN_INPUT, path);
     findings.tokens(input.length);
   } else findings.problem(path, 'must be a non-empty string or a non-empty list of token ids');
   return 1;
@@ -82,12 +83,14 @@ function inspectModerationInput(input: unknown, path: string, findings: Findings
   }
   const url = findObject(input, 'image_url')?.['url'];
   if (input['type'] === 'image_url' && typeof url === 'string') {
-    addMediaUrl('image', url, findings);
+    addMediaUrl('image', url, `${path}.image_url`, findings);
     return;
   }
   findings.problem(path, 'must be a text part or an image_url part');
 }
 
+/** Vectors as base64 text are what OpenAI alone answers with. */
 function encodingFormat(value: unknown): number | string {
-  return value === 'float' || value === 'base64' ? 0 : 'must be float or base64';
+  if (value === 'base64') return FEATURE.PROVIDER_SPECIFIC;
+  return value === 'float' ? 0 : 'must be float or base64';
 }

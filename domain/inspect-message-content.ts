@@ -1,5 +1,5 @@
 import type { Findings } from './findings.ts';
-import { inspectText } from './inspect-chat-messages.ts';
+import { inspectText } from './inspect-text.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
 import { estimateJsonTokens } from './json-tokens.ts';
 import { addInlineMedia, addProviderFile, addRemoteMedia } from './media-input.ts';
@@ -55,7 +55,7 @@ function inspectSource(kind: 'image' | 'document', source: JsonObject | null, pa
         findings.problem(`${path}.data`, 'must be base64 text');
         return;
       }
-      addInlineMedia(kind, data.length, findings);
+      addInlineMedia(kind, data.length, path, findings);
       return;
     case 'text':
       inspectText(data, `${path}.data`, findings);
@@ -64,10 +64,10 @@ function inspectSource(kind: 'image' | 'document', source: JsonObject | null, pa
       inspectMessageContent(source['content'], `${path}.content`, findings);
       return;
     case 'url':
-      addRemoteMedia(kind, findings);
+      addRemoteMedia(kind, path, findings);
       return;
     case 'file':
-      addProviderFile(kind, findings);
+      addProviderFile(kind, path, findings);
       return;
     default:
       findings.problem(`${path}.type`, 'must be base64, text, content, url or file');

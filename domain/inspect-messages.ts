@@ -28,12 +28,12 @@ const RULES: FieldRules = new Map([
   ['system', checkedApart()],
   ['tools', checkedApart()],
   ['max_tokens', positiveInteger()],
-  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
+  ['model', nonEmptyText()],
   ['stream', boolean(FEATURE.STREAM)],
   ['temperature', number(0, 1, FEATURE.SAMPLING)],
   ['top_p', number(0, 1, FEATURE.SAMPLING)],
   ['top_k', number(0, 1_000_000, FEATURE.SAMPLING)],
-  ['stop_sequences', textList(FEATURE.STOP)],
+  ['stop_sequences', textList()],
   ['thinking', thinking],
   ['tool_choice', toolChoice],
   ['output_config', outputConfig],
@@ -42,7 +42,7 @@ const RULES: FieldRules = new Map([
   ['cache_control', object()],
   ['service_tier', wordUnless(['auto', 'standard_only'], FEATURE.SERVICE_TIER)],
   ['speed', wordUnless(['standard'], FEATURE.SERVICE_TIER)],
-  ['inference_geo', text()],
+  ['inference_geo', wordUnless(['global'], FEATURE.SERVICE_TIER)],
   ['store', boolean(FEATURE.PROVIDER_STATE)],
   ['previous_thread_event_id', text(FEATURE.PROVIDER_STATE)],
   ['container', textOrObject(FEATURE.SERVER_TOOLS)],
@@ -55,7 +55,7 @@ export function inspectMessages(request: JsonObject, findings: Findings): void {
   if ((request['max_tokens'] ?? null) === null) findings.problem('request.max_tokens', 'is required');
   findings.tokens(REQUEST_TOKENS);
   if ((request['system'] ?? null) !== null) inspectSystem(request['system'], findings);
-  inspectTools(request['tools'], 'request.tools', isOwnTool, findings);
+  inspectTools(request['tools'], 'request.tools', inspectTool, findings);
   for (const name of ['output_config', 'output_format']) {
     if (isJsonObject(request[name])) findings.tokens(estimateJsonTokens(request[name]));
   }
@@ -98,8 +98,9 @@ function inspectMessage(message: unknown, path: string, findings: Findings): voi
 }
 
 /** A tool of the caller's has a schema; those Anthropic runs are named by a dated type. */
-function isOwnTool(tool: JsonObject): boolean {
-  return tool['type'] === undefined || tool['type'] === null || tool['type'] === 'custom';
+function inspectTool(tool: JsonObject, path: string, findings: Findings): void {
+  const type = tool['type'] ?? 'custom';
+  if (type !== 'custom') findings.feature(FEATURE.SERVER_TOOLS, path, 'type');
 }
 
 function thinking(value: unknown): number | string {

@@ -1,5 +1,5 @@
 import type { Findings } from './findings.ts';
-import { inspectText } from './inspect-chat-messages.ts';
+import { inspectText } from './inspect-text.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
 import { addInlineMedia, addMediaUrl, addProviderFile, addRemoteMedia } from './media-input.ts';
 import { estimateTextTokens } from './text-tokens.ts';
@@ -42,7 +42,7 @@ function inspectPart(part: unknown, path: string, findings: Findings): void {
         findings.problem(`${path}.input_audio.data`, 'must be base64 text');
         return;
       }
-      addInlineMedia('audio', data.length, findings);
+      addInlineMedia('audio', data.length, `${path}.input_audio`, findings);
       return;
     }
     default:
@@ -54,11 +54,11 @@ function inspectPart(part: unknown, path: string, findings: Findings): void {
 function inspectImage(part: JsonObject, path: string, findings: Findings): void {
   const url = part['image_url'];
   if (typeof url === 'string') {
-    addMediaUrl('image', url, findings);
+    addMediaUrl('image', url, `${path}.image_url`, findings);
     return;
   }
   if (typeof part['file_id'] === 'string') {
-    addProviderFile('image', findings);
+    addProviderFile('image', `${path}.file_id`, findings);
     return;
   }
   findings.problem(path, 'must have image_url or file_id');
@@ -68,18 +68,18 @@ function inspectFile(part: JsonObject, path: string, findings: Findings): void {
   const data = part['file_data'];
   if (typeof data === 'string') {
     if (data.startsWith('data:')) {
-      addMediaUrl('document', data, findings);
+      addMediaUrl('document', data, `${path}.file_data`, findings);
       return;
     }
-    addInlineMedia('document', data.length, findings);
+    addInlineMedia('document', data.length, `${path}.file_data`, findings);
     return;
   }
   if (typeof part['file_url'] === 'string') {
-    addRemoteMedia('document', findings);
+    addRemoteMedia('document', `${path}.file_url`, findings);
     return;
   }
   if (typeof part['file_id'] === 'string') {
-    addProviderFile('document', findings);
+    addProviderFile('document', `${path}.file_id`, findings);
     return;
   }
   findings.problem(path, 'must have file_data, file_url or file_id');

@@ -19,6 +19,8 @@ test.each<[object, Feature[]]>([
   [{ input: 'x', reasoning: { effort: 'high', summary: 'auto' } }, ['REASONING']],
   [{ input: 'x', reasoning: { effort: 'none' } }, ['REASONING_OFF']],
   [{ input: 'x', text: { format: { type: 'json_schema', name: 'x', schema: {} } } }, ['STRUCTURED_OUTPUT']],
+  [{ input: 'x', text: { format: { type: 'json_object' } } }, ['JSON_MODE']],
+  [{ input: 'x', user: 'u' }, ['END_USER']],
   [{ input: 'x', text: { verbosity: 'low' } }, []],
   [
     { input: 'x', tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'function' } },

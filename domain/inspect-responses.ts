@@ -26,7 +26,7 @@ const RULES: FieldRules = new Map([
   ['input', checkedApart()],
   ['tools', checkedApart()],
   ['instructions', text()],
-  ['model', nonEmptyText(FEATURE.MODEL_OVERRIDE)],
+  ['model', nonEmptyText()],
   ['stream', boolean(FEATURE.STREAM)],
   ['stream_options', object()],
   ['temperature', number(0, 2, FEATURE.SAMPLING)],
@@ -49,8 +49,8 @@ const RULES: FieldRules = new Map([
   ['service_tier', wordUnless(['auto', 'default'], FEATURE.SERVICE_TIER)],
   ['metadata', object()],
   ['moderation', object()],
-  ['user', text()],
-  ['safety_identifier', text()],
+  ['user', text(FEATURE.END_USER)],
+  ['safety_identifier', text(FEATURE.END_USER)],
   ['prompt_cache_key', text()],
   ['prompt_cache_options', object()],
   ['prompt_cache_retention', text()],
@@ -65,7 +65,7 @@ export function inspectResponses(request: JsonObject, findings: Findings): void 
   if (typeof request['instructions'] === 'string') findings.tokens(estimateTextTokens(request['instructions']));
   if ((findings.features & FEATURE.PROVIDER_STATE) !== 0) findings.tokens(UNSEEN_INPUT_TOKENS);
   inspectInput(request, findings);
-  inspectTools(request['tools'], 'request.tools', isOwnTool, findings);
+  inspectTools(request['tools'], 'request.tools', inspectTool, findings);
   if (isJsonObject(request['text'])) findings.tokens(estimateJsonTokens(request['text']));
 }
 
@@ -99,7 +99,7 @@ function inspectItem(item: unknown, path: string, findings: Findings): void {
   }
   findings.tokens(MESSAGE_TOKENS);
   if (type === 'item_reference') {
-    findings.feature(FEATURE.PROVIDER_STATE);
+    findings.feature(FEATURE.PROVIDER_STATE, path);
     return;
   }
   if (type !== 'message') {
@@ -112,8 +112,9 @@ function inspectItem(item: unknown, path: string, findings: Findings): void {
   inspectResponseContent(item['content'], `${path}.content`, findings);
 }
 
-function isOwnTool(tool: JsonObject): boolean {
-  return tool['type'] === 'function' || tool['type'] === 'custom';
+function inspectTool(tool: JsonObject, path: string, findings: Findings): void {
+  const { type } = tool;
+  if (type !== 'function' && type !== 'custom') findings.feature(FEATURE.SERVER_TOOLS, path, 'type');
 }
 
 function reasoning(value: unknown): number | string {
@@ -127,7 +128,8 @@ function reasoning(value: unknown): number | string {
 function textFormat(value: unknown): number | string {
   if (!isJsonObject(value)) return 'must be an object';
   const type = findObject(value, 'format')?.['type'] ?? 'text';
-  return type === 'text' ? 0 : FEATURE.STRUCTURED_OUTPUT;
+  if (type === 'text') return 0;
+  return type === 'json_object' ? FEATURE.JSON_MODE : FEATURE.STRUCTURED_OUTPUT;
 }
 
 function toolChoice(value: unknown): number | string {

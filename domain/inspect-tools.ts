@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from './json-object.ts';
 import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
 
-/** A list of tools: the caller's own functions are TOOLS, tools the provider runs are SERVER_TOOLS as well. */
+/** A list of tools. `inspectTool` says what else one asks for: SERVER_TOOLS for one that the provider runs. */
 export function inspectTools(
   tools: unknown,
   path: string,
-  isOwnTool: (tool: JsonObject) => boolean,
+  inspectTool: (tool: JsonObject, path: string, findings: Findings) => void,
   findings: Findings,
 ): void {
   if (tools === undefined || tools === null) return;
@@ -16,13 +16,14 @@ export function inspectTools(
     return;
   }
   if (tools.length === 0) return;
-  findings.feature(FEATURE.TOOLS);
+  findings.feature(FEATURE.TOOLS, path);
   for (const [index, tool] of tools.entries()) {
+    const place = `${path}[${index}]`;
     if (!isJsonObject(tool)) {
-      findings.problem(`${path}[${index}]`, 'must be an object');
+      findings.problem(place, 'must be an object');
       continue;
     }
-    if (!isOwnTool(tool)) findings.feature(FEATURE.SERVER_TOOLS);
+    inspectTool(tool, place, findings);
     findings.tokens(estimateJsonTokens(tool));
   }
 }

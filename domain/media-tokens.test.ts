@@ -35,7 +35,7 @@ test('four characters of base64 are three bytes', () => {
 describe('addMediaUrl', () => {
   const tokensOf = (url: string) => {
     const findings = new Findings();
-    addMediaUrl('image', url, findings);
+    addMediaUrl('image', url, 'request', findings);
     return findings.inputTokens;
   };
 

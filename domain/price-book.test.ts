@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmount } from './money.ts';
-import { findPrice, findProviderOfModel, PRICE_BOOK } from './price-book.ts';
-import { PROVIDERS } from './provider.ts';
+import { createPriceBook, PUBLISHED_PRICES } from './price-book.ts';
+import { type PriceRow, rates } from './price-row.ts';
 
 const AT = new Date('2026-11-30T12:00:00Z');
+const BOOK = createPriceBook(PUBLISHED_PRICES);
 
-describe('findPrice', () => {
+describe('a price', () => {
   test.each([
     ['openai', 'gpt-4o-mini', 'gpt-4o-mini'],
     ['openai', 'gpt-4o-mini-2024-07-18', 'gpt-4o-mini'],
@@ -15,7 +16,7 @@ describe('findPrice', () => {
     ['anthropic', 'claude-haiku-4-5-20251001', 'claude-haiku-4-5'],
     ['gemini', 'gemini-embedding-001', 'gemini-embedding-001'],
   ] as const)('prices %s/%s by the row of %s', (provider, model, row) => {
-    expect(findPrice(provider, model, AT)?.model).toBe(row);
+    expect(BOOK.find(provider, model, AT)?.model).toBe(row);
   });
 
   test.each([
@@ -26,7 +27,7 @@ describe('findPrice', () => {
     ['openai', ''],
     ['openai', 'constructor'],
   ] as const)('knows no price of %s/%s', (provider, model) => {
-    expect(findPrice(provider, model, AT)).toBeNull();
+    expect(BOOK.find(provider, model, AT)).toBeNull();
   });
 
   test.each([
@@ -35,11 +36,11 @@ describe('findPrice', () => {
     ['gemini', 'gemini-3.8-flash', '2026-12-31T23:59:59Z', '0.75'],
     ['gemini', 'gemini-3.8-flash', '2027-01-01T00:00:00Z', '1.5'],
   ] as const)('prices %s/%s at %s by the row then in force', (provider, model, at, input) => {
-    expect(findPrice(provider, model, new Date(at))?.standard.input).toBe(input);
+    expect(BOOK.find(provider, model, new Date(at))?.standard.input).toBe(input);
   });
 
   test('knows no price before the book begins', () => {
-    expect(findPrice('openai', 'gpt-4o-mini', new Date('2023-12-31T23:59:59Z'))).toBeNull();
+    expect(BOOK.find('openai', 'gpt-4o-mini', new Date('2023-12-31T23:59:59Z'))).toBeNull();
   });
 });
 
@@ -50,10 +51,39 @@ test.each([
   ['gpt-4o-mini-2024-07-18', 'openai'],
   ['no-such-model', null],
 ])('finds the provider of the plain id %s: %s', (model, provider) => {
-  expect(findProviderOfModel(model, PROVIDERS)).toBe(provider);
+  expect(BOOK.findProviderOf(model)).toBe(provider);
 });
 
-describe.each(PRICE_BOOK)('$provider/$model from $from', (row) => {
+describe('an overriding price', () => {
+  const price = (from: string, input: string): PriceRow => ({
+    provider: 'openai',
+    model: 'gpt-4o-mini',
+    from,
+    currency: 'USD',
+    kind: 'chat',
+    standard: rates(input, input, input, input),
+    batch: rates(input, input, input, input),
+    batchBasis: 'override',
+    maxOutputTokens: 100,
+  });
+  const book = createPriceBook(PUBLISHED_PRICES, [price('2026-12-01', '7'), price('2026-12-05', '8')]);
+
+  test.each([
+    ['2026-11-30T23:59:59Z', '0.15'],
+    ['2026-12-01T00:00:00Z', '7'],
+    ['2026-12-05T00:00:00Z', '8'],
+  ])('applies from its first day on: %s costs %s', (at, input) => {
+    expect(book.find('openai', 'gpt-4o-mini', new Date(at))?.standard.input).toBe(input);
+  });
+
+  test('makes a model known', () => {
+    const own = createPriceBook([], [{ ...price('2026-01-01', '7'), provider: 'house', model: 'own' }]);
+    expect(own.findProviderOf('own')).toBe('house');
+    expect(own.findProviderOf('gpt-4o-mini')).toBeNull();
+  });
+});
+
+describe.each(PUBLISHED_PRICES)('$provider/$model from $from', (row) => {
   const every = [row.standard, row.batch, row.longContext?.standard, row.longContext?.batch].flatMap((r) => r ?? []);
 
   test('has exact rates, the cached one never above input', () => {
@@ -90,7 +120,7 @@ describe.each(PRICE_BOOK)('$provider/$model from $from', (row) => {
 
   test('is the only row of its model from that day', () => {
     const ids = (other: typeof row) => [other.model, ...(other.alsoKnownAs ?? [])];
-    const twins = PRICE_BOOK.filter(
+    const twins = PUBLISHED_PRICES.filter(
       (other) =>
         other.provider === row.provider && other.from === row.from && ids(other).some((id) => ids(row).includes(id)),
     );

@@ -14,9 +14,9 @@ export type ModelKind = 'chat' | 'embedding' | 'moderation';
 
 /**
  * Where the batch rates come from: the provider's own list, half of the standard rates because the provider documents
- * batch as half, or a model that costs nothing.
+ * batch as half, a model that costs nothing, or an admin who set them.
  */
-export type BatchBasis = 'published' | 'half_of_standard' | 'free';
+export type BatchBasis = 'published' | 'half_of_standard' | 'free' | 'override';
 
 /** What a model costs from a day on. Every rate is data: no code derives one from another. */
 export interface PriceRow {
@@ -26,7 +26,8 @@ export interface PriceRow {
   readonly alsoKnownAs?: readonly string[];
   /** First day (UTC, YYYY-MM-DD) on which the row applies, until a later row of the same model. */
   readonly from: string;
-  readonly currency: 'USD';
+  /** ISO 4217 */
+  readonly currency: string;
   readonly kind: ModelKind;
   readonly standard: TokenRates;
   /** Null where the model has no batch price: then it cannot be priced in batch mode. */

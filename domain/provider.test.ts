@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ENDPOINT_PROVIDERS, ENDPOINTS, isProvider } from './provider.ts';
+import { ENDPOINT_DIALECTS, ENDPOINTS, PROVIDER_NAME } from './provider.ts';
 
-test('every endpoint has a provider, and a native one has only its own', () => {
-  expect(ENDPOINTS.filter((endpoint) => ENDPOINT_PROVIDERS[endpoint].length === 0)).toEqual([]);
-  expect(ENDPOINTS.filter((endpoint) => ENDPOINT_PROVIDERS[endpoint].length === 1)).toEqual([
+test('every endpoint has a dialect, and a native one has only its own', () => {
+  expect(ENDPOINTS.filter((endpoint) => ENDPOINT_DIALECTS[endpoint].length === 0)).toEqual([]);
+  expect(ENDPOINTS.filter((endpoint) => ENDPOINT_DIALECTS[endpoint].length === 1)).toEqual([
     'responses',
     'messages',
     'generate_content',
@@ -13,8 +13,12 @@ test('every endpoint has a provider, and a native one has only its own', () => {
 
 test.each([
   ['openai', true],
+  ['azure-eu1', true],
   ['OpenAI', false],
-  ['length', false],
-])('%s is a provider: %s', (name, expected) => {
-  expect(isProvider(name)).toBe(expected);
+  ['1st', false],
+  ['a/b', false],
+  ['', false],
+  ['a'.repeat(33), false],
+])('%j is the name of a provider: %s', (name, expected) => {
+  expect(PROVIDER_NAME.test(name)).toBe(expected);
 });

@@ -1,5 +1,9 @@
-export const PROVIDERS = ['openai', 'anthropic', 'gemini'] as const;
-export type Provider = (typeof PROVIDERS)[number];
+/** The ways a provider can be spoken to: one adapter each. */
+export const DIALECTS = ['openai', 'anthropic', 'gemini'] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+/** Whom batches are sent to: one of the built-in three, named like their dialects, or one of the providers file. */
+export type Provider = string;
 
 export const ENDPOINTS = [
   'chat.completions',
@@ -11,8 +15,8 @@ export const ENDPOINTS = [
 ] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** Who can run each endpoint at all. `responses`, `messages` and `generate_content` are native to one provider. */
-export const ENDPOINT_PROVIDERS: { readonly [endpoint in Endpoint]: readonly Provider[] } = {
+/** Who can run each endpoint at all. `responses`, `messages` and `generate_content` are native to one dialect. */
+export const ENDPOINT_DIALECTS: { readonly [endpoint in Endpoint]: readonly Dialect[] } = {
   'chat.completions': ['openai', 'anthropic', 'gemini'],
   responses: ['openai'],
   messages: ['anthropic'],
@@ -21,6 +25,5 @@ export const ENDPOINT_PROVIDERS: { readonly [endpoint in Endpoint]: readonly Pro
   moderations: ['openai'],
 };
 
-export function isProvider(value: string): value is Provider {
-  return (PROVIDERS as readonly string[]).includes(value);
-}
+/** The form of a provider's name: it becomes part of `provider/model` and of a task queue's name. */
+export const PROVIDER_NAME = /^[a-z][a-z0-9-]{0,31}$/;

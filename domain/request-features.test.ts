@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from './provider.ts';
-import { FEATURE, type Feature, featureField, hasFeature } from './request-features.ts';
-
-const FEATURES = Object.keys(FEATURE) as Feature[];
+import { FEATURE, FEATURES, FEATURES_OF_ENDPOINT, featureField, findFeature, hasFeature } from './request-features.ts';
 
 test('every feature is a bit of its own, within a signed 32-bit column', () => {
   const bits = FEATURES.map((feature) => FEATURE[feature]);
@@ -31,4 +29,18 @@ test('every feature has a place in every endpoint', () => {
 test('tells bits apart', () => {
   const features = FEATURE.STREAM | FEATURE.SEED;
   expect(FEATURES.filter((feature) => hasFeature(features, feature))).toEqual(['STREAM', 'SEED']);
+});
+
+test.each([
+  ['structured_output', 'STRUCTURED_OUTPUT'],
+  ['STREAM', null],
+  ['malformed', null],
+  ['telepathy', null],
+])('%s is the public name of %s', (name, feature) => {
+  expect(findFeature(name)).toBe(feature);
+});
+
+test('only endpoints of several dialects have what cannot be translated', () => {
+  const having = ENDPOINTS.filter((endpoint) => FEATURES_OF_ENDPOINT[endpoint].includes('PROVIDER_SPECIFIC'));
+  expect(having).toEqual(['chat.completions', 'embeddings']);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ENDPOINTS } from './provider.ts';
-import { hasFeature } from './request-features.ts';
+import { FEATURES, FEATURES_OF_ENDPOINT, hasFeature } from './request-features.ts';
 import { inspectRequest } from './request-inspection.ts';
 
 const member = fc.constantFrom(
@@ -38,6 +38,17 @@ test('judges any JSON without throwing, and calls it malformed exactly when it n
       expect(hasFeature(inspection.features, 'MALFORMED')).toBe(inspection.problems.length > 0);
       expect(inspection.inputTokens).toBeGreaterThanOrEqual(0);
       for (const { field } of inspection.problems) expect(field).toMatch(/^request/);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('asks for nothing that an endpoint is not said to have', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...ENDPOINTS), anyBody, (endpoint, body) => {
+      const { features } = inspectRequest(endpoint, body);
+      const asked = FEATURES.filter((feature) => feature !== 'MALFORMED' && hasFeature(features, feature));
+      expect(FEATURES_OF_ENDPOINT[endpoint]).toEqual(expect.arrayContaining(asked));
     }),
     { numRuns: 1_000 },
   );

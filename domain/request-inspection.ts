@@ -7,6 +7,7 @@ import { inspectResponses } from './inspect-responses.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { readOutputCap } from './output-cap.ts';
 import type { Endpoint } from './provider.ts';
+import { FEATURE, type Feature, featureField } from './request-features.ts';
 
 /** All that submit needs to know of one request, so that it judges groups of items and not their bodies. */
 export interface Inspection {
@@ -29,13 +30,27 @@ export function inspectRequest(endpoint: Endpoint, request: unknown): Inspection
   const findings = new Findings();
   if (!isJsonObject(request)) {
     findings.problem('request', 'must be an object');
-    return { ...findings, maxOutputTokens: null, choices: 1, embeddingInputs: 0, model: null };
+    const { features, inputTokens, problems } = findings;
+    return { features, inputTokens, maxOutputTokens: null, choices: 1, embeddingInputs: 0, model: null, problems };
   }
   const embeddingInputs = inspect(endpoint, request, findings);
   const { maxOutputTokens, choices } = readOutputCap(endpoint, request);
   const { features, inputTokens, problems } = findings;
   const model = typeof request['model'] === 'string' ? request['model'] : null;
   return { features, inputTokens, maxOutputTokens, choices, embeddingInputs, model, problems };
+}
+
+/**
+ * Where a request asks for a feature, the first places in their order, such as
+ * `request.messages[3].content[1].image_url.detail`; at least the general place of the feature.
+ */
+export function findFeaturePlaces(endpoint: Endpoint, request: JsonObject, feature: Feature): readonly string[] {
+  const findings = new Findings(new Map());
+  inspect(endpoint, request, findings);
+  const general = featureField(endpoint, feature);
+  const places = findings.places?.get(FEATURE[feature]) ?? [general];
+  // A rule of one member knows no more than its name, where the general place may know a member inside it.
+  return places.map((place) => (general.startsWith(`${place}.`) ? general : place));
 }
 
 function inspect(endpoint: Endpoint, request: JsonObject, findings: Findings): number {

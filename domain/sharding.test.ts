@@ -1,12 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CapabilityRow } from './capability-row.ts';
+import type { Endpoint } from './provider.ts';
 import { cutShards, effectiveLimits, type ShardItem, type ShardLimits } from './sharding.ts';
+import { testCatalogue } from './testing/test-catalogue.ts';
 
 const LIMITS: ShardLimits = { maxItems: 3, maxBytes: 100, maxEmbeddingInputs: null, sizesDiffer: false };
 const itemsOf = (...byteCounts: number[]): ShardItem[] =>
   byteCounts.map((byteCount, index) => ({ itemNo: index + 1, byteCount, embeddingInputs: 1 }));
 const cut = (items: readonly ShardItem[], limits: Partial<ShardLimits> = {}) =>
   [...cutShards(items, { ...LIMITS, ...limits })].map(({ firstItemNo, lastItemNo }) => [firstItemNo, lastItemNo]);
+
+function rowOf(provider: string, endpoint: Endpoint): CapabilityRow {
+  const row = testCatalogue().findCapability(provider, endpoint, 'some-model');
+  if (row === null) throw new Error('the matrix has a row for every model');
+  return row;
+}
 
 describe('effectiveLimits', () => {
   test.each([
@@ -19,13 +28,33 @@ describe('effectiveLimits', () => {
   ] as const)(
     'of %s for %s with %s items a shard',
     (provider, endpoint, asked, maxItems, maxBytes, maxEmbeddingInputs) => {
-      expect(effectiveLimits(provider, endpoint, asked)).toMatchObject({ maxItems, maxBytes, maxEmbeddingInputs });
+      const limits = effectiveLimits(rowOf(provider, endpoint), asked);
+      expect(limits).toMatchObject({ maxItems, maxBytes, maxEmbeddingInputs });
     },
   );
 
+  test.each([
+    ['openai', [50_000, 50_000, 20_000]],
+    ['anthropic', [100_000, 20_000]],
+    ['gemini', [100_000, 20_000]],
+  ])('make shards of 120,000 small items on %s: %j', (provider, sizes) => {
+    const items = Array.from({ length: 120_000 }, (_, index) => ({
+      itemNo: index + 1,
+      byteCount: 1_000,
+      embeddingInputs: 0,
+    }));
+    const limits = effectiveLimits(rowOf(provider, 'chat.completions'), null);
+    expect([...cutShards(items, limits)].map((shard) => shard.items)).toEqual(sizes);
+  });
+
   test('make sizes differ only where a batch has no label', () => {
-    expect(effectiveLimits('anthropic', 'messages', null).sizesDiffer).toBe(true);
-    expect(effectiveLimits('openai', 'responses', null).sizesDiffer).toBe(false);
+    expect(effectiveLimits(rowOf('anthropic', 'messages'), null).sizesDiffer).toBe(true);
+    expect(effectiveLimits(rowOf('openai', 'responses'), null).sizesDiffer).toBe(false);
+    const items = Array.from({ length: 120 }, (_, index) => ({ itemNo: index + 1, byteCount: 1, embeddingInputs: 0 }));
+    const sizes = [...cutShards(items, effectiveLimits(rowOf('anthropic', 'messages'), 50))].map(
+      (shard) => shard.items,
+    );
+    expect(sizes).toEqual([50, 49, 21]);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Endpoint, Provider } from './provider.ts';
+import type { CapabilityRow } from './capability-row.ts';
 
 /** What one provider batch may hold. */
 export interface ShardLimits {
@@ -11,31 +11,19 @@ export interface ShardLimits {
   readonly sizesDiffer: boolean;
 }
 
-const MEGABYTE = 1_000_000;
-
-/**
- * OpenAI Batch API docs: 50,000 requests, 200 MB, 50,000 embedding inputs. Anthropic Message Batches docs: 100,000
- * requests, 256 MB. Gemini batch docs: 2 GB; no count is published, so the gateway's own.
- */
-const PUBLISHED: { readonly [provider in Provider]: ShardLimits } = {
-  openai: { maxItems: 50_000, maxBytes: 200 * MEGABYTE, maxEmbeddingInputs: null, sizesDiffer: false },
-  anthropic: { maxItems: 100_000, maxBytes: 256 * MEGABYTE, maxEmbeddingInputs: null, sizesDiffer: true },
-  gemini: { maxItems: 100_000, maxBytes: 2_000 * MEGABYTE, maxEmbeddingInputs: null, sizesDiffer: false },
-};
-const OPENAI_MAX_EMBEDDING_INPUTS = 50_000;
-
 /** Encoding adds to what is counted here (ids, escapes, line ends); a batch refused for its size is built in vain. */
 const BYTES_USED_PERCENT = 95;
 
 /** The limits shards are cut by: the provider's with room to spare, and no more items than the job asks for. */
-export function effectiveLimits(provider: Provider, endpoint: Endpoint, maxItemsPerShard: number | null): ShardLimits {
-  const published = PUBLISHED[provider];
+export function effectiveLimits(
+  { limits, sizesDiffer }: Pick<CapabilityRow, 'limits' | 'sizesDiffer'>,
+  maxItemsPerShard: number | null,
+): ShardLimits {
   return {
-    maxItems: Math.min(published.maxItems, maxItemsPerShard ?? published.maxItems),
-    maxBytes: Math.floor((published.maxBytes * BYTES_USED_PERCENT) / 100),
-    maxEmbeddingInputs:
-      provider === 'openai' && endpoint === 'embeddings' ? OPENAI_MAX_EMBEDDING_INPUTS : published.maxEmbeddingInputs,
-    sizesDiffer: published.sizesDiffer,
+    maxItems: Math.min(limits.maxItems, maxItemsPerShard ?? limits.maxItems),
+    maxBytes: Math.floor((limits.maxBytes * BYTES_USED_PERCENT) / 100),
+    maxEmbeddingInputs: limits.maxEmbeddingInputs,
+    sizesDiffer,
   };
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { loadBudgetFacts } from '../db/admission-facts.ts';
 import type { JobRow } from '../db/job-rows.ts';
-import type { BudgetFact } from '../domain/admission.ts';
+import type { BudgetFact } from '../domain/admission-facts.ts';
 import { formatNumeric } from '../domain/money.ts';
 import type { Quote } from '../domain/quote.ts';
 import { appendEntry } from './entries.ts';

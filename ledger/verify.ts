@@ -1,13 +1,12 @@
 import type pg from 'pg';
 import type { Database } from '../db/client.ts';
 import { fromUuid, toUuid } from '../db/ids.ts';
+import { loadTargetPrices } from '../db/target-prices.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { isTerminal, type JobState } from '../domain/job-state.ts';
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { formatAmount, formatNumeric, parseNumeric } from '../domain/money.ts';
-import { findPrice } from '../domain/price-book.ts';
 import { priceUsage } from '../domain/pricing.ts';
-import type { Provider } from '../domain/provider.ts';
 
 /** One thing that does not add up: what was compared, what was found and what it should be. */
 export interface LedgerDifference {
@@ -161,19 +160,27 @@ function verifyJobSums(sums: JobSums, report: Report): void {
 
 /** Prices every outcome again from its usage, page by page. */
 async function verifyItemPrices(db: Database, job: JobSums, report: Report): Promise<number> {
+  const findPrice = await loadTargetPrices(db.pool, {
+    uuid: job.job_id,
+    submissionNo: job.submission_no,
+    submittedAt: job.submitted_at,
+  });
   let after = 0;
   let items = 0;
   for (;;) {
     const { rows } = await db.pool.query(
       `SELECT o.item_no, o.state, o.input_tokens, o.cached_input_tokens, o.cache_write_tokens, o.long_cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.amount,
-         s.provider, s.provider_model
+         s.requested_model, s.provider, s.provider_model
        FROM item_outcomes o JOIN batch_shards s ON s.job_id = o.job_id AND s.shard = o.shard
        WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no > $3 ORDER BY o.item_no LIMIT ${PAGE_ITEMS}`,
       [job.job_id, job.bucket, after],
     );
     for (const row of rows) {
-      const price = findPrice(row.provider as Provider, row.provider_model, job.submitted_at);
-      if (price === null) throw new Error(`no price for ${row.provider}/${row.provider_model}`);
+      const price = findPrice({
+        requestedModel: row.requested_model,
+        provider: row.provider,
+        providerModel: row.provider_model,
+      });
       const usage = {
         inputTokens: Number(row.input_tokens),
         cachedInputTokens: Number(row.cached_input_tokens),

@@ -4,9 +4,27 @@ export type Environment = Record<string, string | undefined>;
 
 /** Providers that the gateway can use here, each with the variables its official SDK reads. */
 const PROVIDERS = {
-  openai: { keyVariable: 'OPENAI_API_KEY', urlVariable: 'OPENAI_BASE_URL', urlPath: '/v1' },
+  openai: {
+    keyVariable: 'OPENAI_API_KEY',
+    urlVariable: 'OPENAI_BASE_URL',
+    urlPath: '/v1',
+    webhookVariable: 'OPENAI_WEBHOOK_SECRET',
+  },
+  anthropic: {
+    keyVariable: 'ANTHROPIC_API_KEY',
+    urlVariable: 'ANTHROPIC_BASE_URL',
+    urlPath: '',
+    webhookVariable: null,
+  },
+  gemini: {
+    keyVariable: 'GEMINI_API_KEY',
+    urlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    urlPath: '',
+    webhookVariable: 'GEMINI_WEBHOOK_SECRET',
+  },
 } as const;
-type ProviderName = keyof typeof PROVIDERS;
+export type ProviderName = keyof typeof PROVIDERS;
+const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];
 
 /** Against a simulator nothing is gained by waiting as long as for a real provider. */
 const SHORT_WAITS = {
@@ -27,11 +45,14 @@ export interface StackFacts {
   temporal: { address: string; namespace: string; uiUrl: string | null; ours: boolean };
   /** Base URL of each provider's simulator; null where the real provider is used. */
   simulators: Record<ProviderName, string | null>;
+  /** What they sign their events with. */
+  webhookSecret: string;
 }
 
 /** True for the providers whose key is not in the environment: they are simulated. */
 export function simulatedProviders(environment: Environment): Record<ProviderName, boolean> {
-  return { openai: given(environment, PROVIDERS.openai.keyVariable) === undefined };
+  const isSimulated = (name: ProviderName) => given(environment, PROVIDERS[name].keyVariable) === undefined;
+  return { openai: isSimulated('openai'), anthropic: isSimulated('anthropic'), gemini: isSimulated('gemini') };
 }
 
 /**
@@ -60,18 +81,29 @@ export function apiEnvironment(facts: StackFacts): Environment {
     BATCHGATE_PORT: String(facts.apiPort),
     BATCHGATE_SPOOL_DIR: join(facts.dataDirectory, 'spool'),
     BATCHGATE_TEMPORAL_UI_URL: facts.temporal.uiUrl ?? undefined,
+    ...webhookVariables(facts),
   };
 }
 
 /** The environment of the worker: that of the api, where the providers are, and short waits when none of them is real. */
 export function workerEnvironment(facts: StackFacts): Environment {
-  const names = Object.keys(PROVIDERS) as ProviderName[];
   return {
     ...apiEnvironment(facts),
     BATCHGATE_WORKER_HEALTH_PORT: String(facts.workerHealthPort),
-    ...Object.assign({}, ...names.map((name) => simulatorVariables(name, facts.simulators[name]))),
-    ...(names.every((name) => facts.simulators[name] !== null) ? shortWaits(facts.environment) : {}),
+    ...Object.assign({}, ...PROVIDER_NAMES.map((name) => simulatorVariables(name, facts.simulators[name]))),
+    ...(PROVIDER_NAMES.every((name) => facts.simulators[name] !== null) ? shortWaits(facts.environment) : {}),
   };
+}
+
+/** A real provider's secret is that of the environment. */
+function webhookVariables({ simulators, webhookSecret }: StackFacts): Environment {
+  const names = PROVIDER_NAMES.filter((name) => simulators[name] !== null);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const { webhookVariable } = PROVIDERS[name];
+      return webhookVariable === null ? [] : [[webhookVariable, webhookSecret]];
+    }),
+  );
 }
 
 function simulatorVariables(name: ProviderName, url: string | null): Environment {

@@ -1,5 +1,6 @@
 import type { StackKeys } from './keys.ts';
 import type { Environment } from './stack-environment.ts';
+import type { SimulatorWebhooks } from './stack-webhooks.ts';
 
 export interface StackOptions {
   /** Of the api: this one if it is free, another if not; 0 is any free one. */
@@ -19,6 +20,8 @@ export interface StackOptions {
 /** The simulators that run inside this process. */
 export interface RunningSimulators {
   openaiUrl: string;
+  anthropicUrl: string;
+  geminiUrl: string;
   controlUrl: string;
   close(): Promise<void>;
 }
@@ -30,8 +33,11 @@ export interface StackParts {
   bootstrap(databaseUrl: string, dataDirectory: string): Promise<StackKeys>;
   startSimulators(options: {
     openaiPort: number;
+    anthropicPort: number;
+    geminiPort: number;
     controlPort: number;
     host: string;
+    settings: SimulatorWebhooks;
     /** A folder; a temporary one when absent. */
     statePath?: string;
   }): Promise<RunningSimulators>;
@@ -59,7 +65,7 @@ export interface StackReady {
   temporal_ui_url: string | null;
   temporal_namespace: string;
   database_url: string;
-  /** Null where the real provider is used, or where there is no simulator. */
+  /** Null where the real provider is used. */
   simulators: {
     openai_url: string | null;
     anthropic_url: string | null;

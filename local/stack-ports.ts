@@ -8,6 +8,8 @@ export interface StackPorts {
   temporal: number;
   temporalUi: number;
   openaiSimulator: number;
+  anthropicSimulator: number;
+  geminiSimulator: number;
   simulatorControl: number;
 }
 
@@ -18,6 +20,8 @@ const PREFERRED = {
   temporal: 7233,
   temporalUi: 8233,
   openaiSimulator: 9101,
+  anthropicSimulator: 9102,
+  geminiSimulator: 9103,
   simulatorControl: 9100,
 };
 
@@ -34,6 +38,8 @@ export async function chooseStackPorts(apiPort: number): Promise<StackPorts> {
     temporal: await preferred(PREFERRED.temporal),
     temporalUi: await preferred(PREFERRED.temporalUi),
     openaiSimulator: await preferred(PREFERRED.openaiSimulator),
+    anthropicSimulator: await preferred(PREFERRED.anthropicSimulator),
+    geminiSimulator: await preferred(PREFERRED.geminiSimulator),
     simulatorControl: await preferred(PREFERRED.simulatorControl),
   };
 }

@@ -7,6 +7,7 @@ import { type Environment, type StackFacts, simulatedProviders, temporalEnvironm
 import type { StackFoundation } from './stack-foundation.ts';
 import type { RunningSimulators, StackOptions, StackParts } from './stack-options.ts';
 import type { StackPorts } from './stack-ports.ts';
+import { simulatorWebhooks } from './stack-webhooks.ts';
 import type { StopList } from './stop-list.ts';
 import { startTemporal } from './temporal.ts';
 import { findTemporal } from './temporal-binary.ts';
@@ -18,6 +19,8 @@ export interface StackStart extends StackOptions, StackFoundation {
   parts: StackParts;
   ports: StackPorts;
   stops: StopList;
+  /** What simulated providers sign their events with. */
+  webhookSecret: string;
 }
 
 /** Postgres with the current schema, and the keys of its first run. */
@@ -74,13 +77,16 @@ function givenTemporal(environment: Environment, address: string): Workflows {
   };
 }
 
-/** The simulators of the providers that have no key; undefined when all have one. */
+/** The simulators, unless every provider has a key; one that does is left alone and stays unused. */
 export async function startSimulated(start: StackStart): Promise<RunningSimulators | undefined> {
-  if (!simulatedProviders(start.environment).openai) return undefined;
+  if (!Object.values(simulatedProviders(start.environment)).includes(true)) return undefined;
   const simulators = start.parts.startSimulators({
     openaiPort: start.ports.openaiSimulator,
+    anthropicPort: start.ports.anthropicSimulator,
+    geminiPort: start.ports.geminiSimulator,
     controlPort: start.ports.simulatorControl,
     host: '127.0.0.1',
+    settings: simulatorWebhooks(start.ports.api, start.webhookSecret),
     ...(start.ephemeral ? {} : { statePath: join(start.dataDirectory, 'simulators') }),
   });
   await stoppable(

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { StackKeys } from './keys.ts';
 import { projectDirectory } from './processes.ts';
-import { apiEnvironment, type StackFacts, workerEnvironment } from './stack-environment.ts';
+import { apiEnvironment, type StackFacts, simulatedProviders, workerEnvironment } from './stack-environment.ts';
 import { layFoundation } from './stack-foundation.ts';
 import type { Stack, StackOptions, StackParts, StackReady } from './stack-options.ts';
 import { chooseStackPorts } from './stack-ports.ts';
 import { type StackStart, startDatabase, startMain, startSimulated, startWorkflows } from './stack-servers.ts';
+import { newWebhookSecret } from './stack-webhooks.ts';
 import { createStopList } from './stop-list.ts';
 
 /**
@@ -23,7 +24,8 @@ export async function startStack(options: StackOptions, parts: StackParts): Prom
     if (options.port !== 0 && ports.api !== options.port) {
       options.onProgress(`port ${options.port} is taken, the api gets ${ports.api}`);
     }
-    const start = { ...options, ...foundation, parts, ports, stops, signal };
+    const webhookSecret = newWebhookSecret();
+    const start = { ...options, ...foundation, parts, ports, stops, signal, webhookSecret };
     return { ...(await startAll(start)), stop: stops.stopAll };
   } catch (error) {
     failed.abort(error);
@@ -40,14 +42,20 @@ async function startAll(start: StackStart): Promise<Omit<Stack, 'stop'>> {
   ]);
   start.signal?.throwIfAborted();
   const { ports, parts } = start;
+  const simulated = simulatedProviders(start.environment);
   const facts: StackFacts = {
     environment: start.environment,
     dataDirectory: start.dataDirectory,
     databaseUrl: database.postgres.url,
     apiPort: ports.api,
     workerHealthPort: ports.workerHealth,
+    webhookSecret: start.webhookSecret,
     temporal,
-    simulators: { openai: simulators?.openaiUrl ?? null },
+    simulators: {
+      openai: simulated.openai ? (simulators?.openaiUrl ?? null) : null,
+      anthropic: simulated.anthropic ? (simulators?.anthropicUrl ?? null) : null,
+      gemini: simulated.gemini ? (simulators?.geminiUrl ?? null) : null,
+    },
   };
   start.onProgress('starting the api and the worker');
   const apiMain = parts.apiMain ?? join(projectDirectory, 'api', 'main.ts');
@@ -80,8 +88,8 @@ function readyLine(facts: StackFacts, keys: StackKeys, controlUrl: string | null
     database_url: facts.databaseUrl,
     simulators: {
       openai_url: facts.simulators.openai,
-      anthropic_url: null,
-      gemini_url: null,
+      anthropic_url: facts.simulators.anthropic,
+      gemini_url: facts.simulators.gemini,
       control_url: controlUrl,
     },
   };

@@ -26,6 +26,14 @@ export async function withDeadline<Reply>(
   }
 }
 
+/** An upload gets this much time for its bytes on top of the request's own: 256 kB/s is a poor line. */
+const MIN_UPLOAD_BYTES_PER_MS = 256;
+
+/** How long a request may take whose body has `byteCount` bytes. */
+export function uploadTimeoutMs(requestTimeoutMs: number, byteCount: number): number {
+  return requestTimeoutMs + Math.ceil(byteCount / MIN_UPLOAD_BYTES_PER_MS);
+}
+
 /** The caller withdrew. */
 export function abortedError(facts: { mayHaveActed: boolean; cause?: unknown }): ProviderError {
   return new ProviderError({

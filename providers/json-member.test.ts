@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sliceMember } from './json-member.ts';
+import { sliceElements, sliceMember } from './json-member.ts';
 
 test.each([
   ['{"a":{"b":1.50}}', '1.50'],
@@ -28,6 +28,26 @@ test('agrees with JSON.parse on any object', () => {
       const slice = sliceMember(json, ['response', 'body']);
       expect(JSON.parse(slice ?? '"missing"')).toEqual(JSON.parse(JSON.stringify(body)));
       expect(json).toContain(slice);
+    }),
+  );
+});
+
+test('cuts an array into its elements as they were written', () => {
+  expect(sliceElements(' [ 1.50 , "a]," ,[2,[3]], {"b":"\\"]"} ] ')).toEqual([
+    '1.50',
+    '"a],"',
+    '[2,[3]]',
+    '{"b":"\\"]"}',
+  ]);
+  expect(sliceElements('[ ]')).toEqual([]);
+  expect(sliceElements('[1]')).toEqual(['1']);
+});
+
+test('cuts any array as JSON.parse does', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.constantFrom(undefined, 1), (values, indent) => {
+      const elements = sliceElements(JSON.stringify(values, null, indent));
+      expect(elements.map((element) => JSON.parse(element))).toEqual(JSON.parse(JSON.stringify(values)));
     }),
   );
 });

@@ -20,6 +20,19 @@ export function sliceMember(json: string, path: readonly string[]): string | nul
   return found.start < 0 ? null : json.slice(found.start, found.end);
 }
 
+/** The texts of an array's elements, byte for byte. `json` must be an array that `JSON.parse` accepts. */
+export function sliceElements(json: string): string[] {
+  const elements: string[] = [];
+  let at = skipSpace(json, skipSpace(json, 0) + 1);
+  while (at < json.length && json.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = endOfValue(json, at);
+    elements.push(json.slice(at, end));
+    at = skipSpace(json, end);
+    if (json.charCodeAt(at) === COMMA) at = skipSpace(json, at + 1);
+  }
+  return elements;
+}
+
 /** Walks the object at `start` once and returns the index behind it. */
 function scanObject(
   json: string,

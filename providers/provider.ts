@@ -12,7 +12,10 @@ export interface BatchProvider {
   /** How encoded lines become one input file: `prefix + lines.join(separator) + suffix`. */
   readonly inputFraming: { prefix: string; separator: string; suffix: string };
 
-  /** One item as the text of one input line (no line end). `request` is the item's merged body. */
+  /**
+   * One item as the text of one input line (no line end). `request` is the item's merged body. Throws
+   * {@link UntranslatableRequest} for one this provider cannot be asked, which admission should have refused.
+   */
   encodeItem(item: EncodableItem): string;
 
   /**
@@ -56,6 +59,8 @@ export interface EncodableItem {
   /** The provider's own model name; replaces any `model` in the request. */
   model: string;
   request: Readonly<Record<string, unknown>>;
+  /** The most tokens of the reply where the request sets no limit of its own and the provider wants one: what is held. */
+  defaultMaxOutputTokens: number;
 }
 
 export interface UploadInput {
@@ -119,6 +124,7 @@ export interface ValidationError {
 
 export interface ResultFile {
   kind: 'output' | 'error';
+  /** The provider's id of a file; of the batch itself where that carries or names its results. */
   fileId: string;
 }
 

@@ -10,13 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 async function copyProject(packages: readonly string[]): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'batchgate-generate-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
-  for (const path of [
-    'config/env.ts',
-    'config/variables.ts',
-    'prisma/schema.prisma',
-    'prisma.config.ts',
-    'package.json',
-  ]) {
+  for (const path of ['config', 'prisma/schema.prisma', 'prisma.config.ts', 'package.json']) {
     await cp(join(ROOT, path), join(root, path), { recursive: true });
   }
   await cp(join(ROOT, 'scripts/generate-client.ts'), join(root, 'scripts/generate-client.ts'));

@@ -35,17 +35,19 @@ export class Refusal extends Error {
   }
 }
 
+export type Query = Readonly<Record<string, string>>;
+
 /** What differs between providers in how any request is answered. */
 export interface Dialect {
   provider: string;
-  /** The refusal of a request without valid credentials. */
-  authenticate(headers: Headers): JsonReply | undefined;
+  /** The refusal of a request whose credentials, or other headers every request has, are not valid. */
+  authenticate(headers: Headers, query: Query): JsonReply | undefined;
   /** The provider's own error reply for a scripted status. */
   errorReply(status: number): JsonReply;
   /** Headers of every reply. */
   replyHeaders(): Record<string, string>;
   /** Facts every request is recorded with. */
-  requestFacts(headers: Headers): Facts;
+  requestFacts(headers: Headers, query: Query): Facts;
 }
 
 /** One request under way. */
@@ -61,9 +63,13 @@ interface Call<Input> {
 
 export interface Route<Input> {
   name: string;
+  /** Answers without credentials. */
+  isPublic?: boolean;
   /** Reads what identifies the call, before any fault is chosen; `facts` may be matched by faults. */
   read(context: Context<Env>): Promise<{ input: Input; facts: Facts }>;
   act(call: Call<Input>): Promise<Reply>;
+  /** Frees what `read` put aside and `act`, if it was called at all, did not take. */
+  release?(input: Input): void;
 }
 
 /**
@@ -80,10 +86,15 @@ export function createEndpoints(parts: { dialect: Dialect; clock: Clock; faults:
   };
 
   const answer = async <Input>(route: Route<Input>, context: Context<Env>, entry: JournalEntry) => {
-    const refused = dialect.authenticate(context.req.raw.headers);
+    const { headers } = context.req.raw;
+    const refused = route.isPublic ? undefined : dialect.authenticate(headers, context.req.query());
     if (refused !== undefined) return refused;
     const { input, facts } = await route.read(context);
     Object.assign(entry.facts, facts);
+    return outcome(route, context, entry, input).finally(() => route.release?.(input));
+  };
+
+  const outcome = async <Input>(route: Route<Input>, context: Context<Env>, entry: JournalEntry, input: Input) => {
     const action = faults.take(dialect.provider, route.name, entry.facts);
     if (Object.keys(action).length > 0) entry.fault = Object.keys(action);
     await wait(action.delay_before_ms, action);
@@ -103,7 +114,7 @@ export function createEndpoints(parts: { dialect: Dialect; clock: Clock; faults:
     async (context) => {
       const { incoming, outgoing } = context.env;
       const { method, path } = context.req;
-      const facts = dialect.requestFacts(context.req.raw.headers);
+      const facts = dialect.requestFacts(context.req.raw.headers, context.req.query());
       const entry = journal.open({ provider: dialect.provider, route: route.name, method, path, facts });
       outgoing.once('close', () => journal.end(entry));
       const reply = await answer(route, context, entry).catch(replyOfRefusal);

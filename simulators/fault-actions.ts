@@ -68,6 +68,7 @@ export const FaultAction = z.strictObject({
 
   native_status: z.string().optional(),
   counts: CountsOverride.optional(),
+  results_url: z.string().optional(),
 
   end_state: EndState.optional(),
   stuck: Stuck.optional(),
@@ -82,6 +83,7 @@ export const FaultAction = z.strictObject({
   invalid_utf8_lines: Lines.optional(),
   zero_status_lines: MovableLines.optional(),
   empty_body_lines: MovableLines.optional(),
+  no_key_lines: Lines.optional(),
   append_raw_lines: z
     .union([z.array(z.string()), z.strictObject({ file: ResultFile, lines: z.array(z.string()) })])
     .optional(),
@@ -126,6 +128,7 @@ export const LINE_FAULTS = [
   'invalid_utf8_lines',
   'zero_status_lines',
   'empty_body_lines',
+  'no_key_lines',
   'append_raw_lines',
   'half_last_line',
   'crlf',

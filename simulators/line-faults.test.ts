@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { FaultAction } from './fault-actions.ts';
 import { appendedLines, bytesToCut, createLineDamage, type ResultLine } from './line-faults.ts';
 
-const rewriters = { emptyBody: (line: string) => `empty ${line}`, zeroStatus: (line: string) => `zero ${line}` };
+const rewriters = {
+  emptyBody: (line: string) => `empty ${line}`,
+  zeroStatus: (line: string) => `zero ${line}`,
+  withoutKey: (line: string) => `keyless ${line}`,
+};
 const LINES: ResultLine[] = [
   { file: 'output', text: 'aa' },
   { file: 'error', text: 'bb' },
@@ -33,6 +37,7 @@ test.for([
   },
   { action: { move_lines: { first: 1, to: 'error' } }, lines: ['error:aa', 'error:bb', 'output:cc', 'output:dd'] },
   { action: { garble_lines: { index: [0] } }, lines: ['output:a', 'error:bb', 'output:cc', 'output:dd'] },
+  { action: { no_key_lines: 1 }, lines: ['output:keyless aa', 'error:bb', 'output:cc', 'output:dd'] },
   {
     action: { zero_status_lines: { first: 1, to: 'error' } },
     lines: ['error:zero aa', 'error:bb', 'output:cc', 'output:dd'],

@@ -8,10 +8,12 @@ export interface ResultLine {
   text: string | Buffer;
 }
 
-/** How a provider writes an item's line without its outcome. */
+/** How a provider writes an item's line without its outcome or its id. */
 export interface LineRewriters {
   emptyBody(line: string): string;
   zeroStatus(line: string): string;
+  /** The same line without the id of its item. */
+  withoutKey(line: string): string;
 }
 
 /** Takes each true line in order and gives what is written in its place. */
@@ -24,6 +26,7 @@ export function createLineDamage(action: FaultAction, rewriters: LineRewriters):
     stage(action.move_lines, (line, to) => [{ ...line, file: to ?? line.file }]),
     stage(action.zero_status_lines, (line, to) => [rewrite(line, rewriters.zeroStatus, to)]),
     stage(action.empty_body_lines, (line, to) => [rewrite(line, rewriters.emptyBody, to)]),
+    stage(action.no_key_lines, (line) => [rewrite(line, rewriters.withoutKey)]),
     stage(action.garble_lines, (line) => [rewrite(line, (text) => text.slice(0, Math.ceil(text.length / 2)))]),
     stage(action.invalid_utf8_lines, (line) => [{ ...line, text: spoilUtf8(line.text) }]),
     stage(action.duplicate_lines, (line, to) => [line, { ...line, file: to ?? line.file }]),

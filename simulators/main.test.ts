@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 test('prints one ready line, answers, and ends at SIGTERM', async () => {
   const settings = JSON.stringify({ openai: { maxLines: 9 } });
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const ports = ['--openai-port', '0', '--control-port', '0'];
+  const ports = ['--openai-port', '0', '--anthropic-port', '0', '--gemini-port', '0', '--control-port', '0'];
   const child = spawn(process.execPath, [main, ...ports, '--settings', settings], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -16,6 +16,8 @@ test('prints one ready line, answers, and ends at SIGTERM', async () => {
   expect(ready).toEqual({
     ready: true,
     openai_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    anthropic_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    gemini_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     control_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
   const shown = await fetch(`${ready.control_url}/control/settings`);

@@ -2,16 +2,22 @@ import type { Clock } from './clock.ts';
 import type { FaultAction } from './fault-actions.ts';
 import type { Faults } from './faults.ts';
 import type { Facts, Journal } from './journal.ts';
-import { signWebhook } from './standard-webhooks.ts';
 
-const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const LONGEST_RETRY_MS = 3_600_000;
 const ANSWER_WITHIN_MS = 10_000;
 
+/** A message to sign; the timestamp is unix seconds, and a forged one has to fail every check. */
+export interface UnsignedMessage {
+  id: string;
+  timestampS: number;
+  body: string;
+  isForged: boolean;
+}
+
 export interface WebhookTarget {
   url: string;
-  /** `whsec_` followed by base64. */
-  secret: string;
+  /** The headers that identify a message and prove where it is from. */
+  sign(message: UnsignedMessage): Record<string, string>;
   /** Delay before the second attempt; doubles from there. */
   retryBaseMs: number;
 }
@@ -27,8 +33,11 @@ interface Delivery {
 }
 
 export interface WebhookSender {
-  /** Delivers at least once: the same id and body again, with growing delays, until a 2xx answer. */
-  send(event: { id: string; body: string; facts: Facts }): void;
+  /**
+   * Delivers at least once: the same id and body again, with growing delays, until a 2xx answer. Goes to the usual
+   * target unless others are named.
+   */
+  send(event: { id: string; body: string; facts: Facts }, targets?: readonly WebhookTarget[]): void;
   /** Gives up all deliveries under way. */
   forget(): void;
 }
@@ -40,6 +49,7 @@ export function createWebhookSender(parts: {
   faults: Faults;
   journal: Journal;
   target: () => WebhookTarget | undefined;
+  giveUpAfterMs: number;
 }): WebhookSender {
   const { provider, clock, faults, journal } = parts;
   let era = 0;
@@ -56,11 +66,11 @@ export function createWebhookSender(parts: {
     if (Object.keys(action).length > 0) entry.fault = Object.keys(action);
     // Receivers compare the timestamp with the true time, so the simulators' clock has no say in it.
     const timestampS = Math.floor(Date.now() / 1000) + (action.timestamp_shift_s ?? 0);
-    const secret = action.bad_signature ? 'whsec_bm90IHRoZSBzZWNyZXQ=' : target.secret;
+    const isForged = action.bad_signature === true;
     const status = await fetch(target.url, {
       method: 'POST',
       redirect: 'manual',
-      headers: { 'content-type': 'application/json', ...signWebhook({ id, timestampS, body, secret }) },
+      headers: { 'content-type': 'application/json', ...target.sign({ id, timestampS, body, isForged }) },
       body,
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     }).then(
@@ -76,7 +86,7 @@ export function createWebhookSender(parts: {
 
   const retryLater = (delivery: Delivery) => {
     const delayMs = Math.min(delivery.target.retryBaseMs * 2 ** (delivery.attempt - 1), LONGEST_RETRY_MS);
-    if (clock.now() + delayMs - delivery.since > GIVE_UP_AFTER_MS) return;
+    if (clock.now() + delayMs - delivery.since > parts.giveUpAfterMs) return;
     clock.at(clock.now() + delayMs, () => void attempt({ ...delivery, attempt: delivery.attempt + 1 }));
   };
 
@@ -92,11 +102,12 @@ export function createWebhookSender(parts: {
   };
 
   return {
-    send(event) {
-      const target = parts.target();
+    send(event, targets = [parts.target()].filter((target) => target !== undefined)) {
       const born = era;
       const isForgotten = () => born !== era;
-      if (target !== undefined) void attempt({ ...event, target, since: clock.now(), attempt: 1, isForgotten });
+      for (const target of targets) {
+        void attempt({ ...event, target, since: clock.now(), attempt: 1, isForgotten });
+      }
     },
     forget() {
       era += 1;

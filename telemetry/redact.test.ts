@@ -67,6 +67,7 @@ test('describes an error by kind, code, message, stack and cause only', () => {
 test.each([
   ['Bearer abc.def-123456', 'Bearer [redacted]'],
   ['sk-proj-0123456789abcdef', 'sk-[redacted]'],
+  ['whsec_c2VjcmV0LXNlY3JldA==', 'whsec_[redacted]'],
   ['postgres://me:pa55@localhost:5432/x', 'postgres://me:[redacted]@localhost:5432/x'],
   ['bg_tenant_0123456789abcdefghijABCD', 'bg_tenant_[redacted]'],
   ['job_01m8pfr26tfakvzzg64tqf92vy', 'job_01m8pfr26tfakvzzg64tqf92vy'],

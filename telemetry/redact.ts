@@ -36,6 +36,7 @@ const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b(Bearer|Basic) [\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`],
   [/\bbg_([a-z]+)_[0-9A-Za-z]{20,}/g, `bg_$1_${REDACTED}`],
   [/\bsk-[\w-]{16,}/g, `sk-${REDACTED}`],
+  [/\bwhsec_[\w+/=-]{8,}/g, `whsec_${REDACTED}`],
   [/\bAIza[\w-]{30,}/g, `AIza${REDACTED}`],
   [/(:\/\/[^\s:/@"]+:)[^\s@"/]+@/g, `$1${REDACTED}@`],
 ];

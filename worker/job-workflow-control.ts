@@ -1,11 +1,18 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { JobWorkflowControl } from '../activities/dependencies.ts';
-import { batchJobWorkflowId } from '../workflows/ids.ts';
-import { cancelSignal } from '../workflows/messages.ts';
+import { batchJobWorkflowId, providerBatchWorkflowId } from '../workflows/ids.ts';
+import { cancelSignal, pollNowSignal } from '../workflows/messages.ts';
 import { batchJobStart } from '../workflows/start-options.ts';
 
-/** The sweeps' hold on job workflows. */
+/** What sweeps and activities do to workflows from outside. */
 export function createJobWorkflowControl(client: Client): JobWorkflowControl {
+  async function unlessEnded(signalled: Promise<void>): Promise<void> {
+    try {
+      await signalled;
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
   return {
     start: async (job) => {
       try {
@@ -19,12 +26,9 @@ export function createJobWorkflowControl(client: Client): JobWorkflowControl {
         throw error;
       }
     },
-    signalCancel: async (jobId) => {
-      try {
-        await client.workflow.getHandle(batchJobWorkflowId(jobId)).signal(cancelSignal, { by: 'sweep' });
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    signalCancel: (jobId) =>
+      unlessEnded(client.workflow.getHandle(batchJobWorkflowId(jobId)).signal(cancelSignal, { by: 'sweep' })),
+    wakeShard: (jobId, shard) =>
+      unlessEnded(client.workflow.getHandle(providerBatchWorkflowId(jobId, shard)).signal(pollNowSignal)),
   };
 }

@@ -9,12 +9,14 @@ import { readWorkerConfig, type WorkerConfig } from '../config/env.ts';
 import { openDatabase } from '../db/client.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
+import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { temporalLogger } from '../telemetry/temporal-logger.ts';
 import { createWorkers } from './create-workers.ts';
 import { startHealthServer } from './health.ts';
 import { createJobWorkflowControl } from './job-workflow-control.ts';
+import { compatibleProviders } from './provider-settings.ts';
 import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
 import { keepHeapTight } from './tight-heap.ts';
 
@@ -85,9 +87,13 @@ function createDependencies(
     db,
     providers: createProviders({
       openai: config.openai,
+      anthropic: { ...config.anthropic, apiVersion: config.providerFacts.anthropicApiVersion },
+      gemini: config.gemini,
+      compatible: compatibleProviders(config),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       idleTimeoutMs: IDLE_TIMEOUT_MS,
     }),
+    catalogue: createGatewayCatalogue(config.providerFacts),
     workflows: createJobWorkflowControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),
     settings: {
@@ -99,6 +105,7 @@ function createDependencies(
       providerLostAfterMs: config.providerLostAfterMs,
       capacityRetryMs: config.capacityRetryMs,
       waitLimitMs: config.credentialWaitMs,
+      capacityWaitMs: config.capacityWaitMs,
       shardWindow: SHARD_WINDOW,
       workDirectory: path.join(config.spoolDir, 'input'),
     },

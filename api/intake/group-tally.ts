@@ -1,4 +1,4 @@
-import type { ItemGroup } from '../../domain/admission.ts';
+import type { ItemGroup } from '../../domain/admission-facts.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 
 /** A job's items follow the job's model or name their own; more models than this is a mistake, not a job. */

@@ -1,6 +1,6 @@
 import { type ItemRow, ItemRowWriter } from '../../db/item-rows.ts';
 import type { SpooledItems } from '../../db/item-spool.ts';
-import type { ItemGroup } from '../../domain/admission.ts';
+import type { ItemGroup } from '../../domain/admission-facts.ts';
 import { GroupTally } from './group-tally.ts';
 import { SpoolFile } from './spool-file.ts';
 import type { SpaceLease, SpoolSpace } from './spool-space.ts';

@@ -8,7 +8,7 @@ export function accessLog(logger: Logger): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const startedAt = performance.now();
     await next();
-    const principal = c.var.principal as ApiEnv['Variables']['principal'] | undefined;
+    const { principal, logged } = c.var as Partial<ApiEnv['Variables']>;
     logger.info(
       {
         request_id: c.var.requestId,
@@ -18,6 +18,7 @@ export function accessLog(logger: Logger): MiddlewareHandler<ApiEnv> {
         duration_ms: Math.round(performance.now() - startedAt),
         key_id: principal?.keyId ?? null,
         tenant_id: principal?.tenantId ?? null,
+        ...logged,
       },
       'request',
     );

@@ -6,6 +6,7 @@ import type { ApiEnv } from '../env.ts';
 /** Everyone inside a tenant; what a key sees is narrowed by its own project and customer. */
 export const TENANT_ROLES = ['tenant_admin', 'project', 'customer'] as const satisfies readonly Role[];
 export const OPERATOR_ROLES = ['operator', 'gateway_admin'] as const satisfies readonly Role[];
+export const ADMIN_ROLES = ['gateway_admin'] as const satisfies readonly Role[];
 
 /** Refuses a key of another role before anything of the request is looked at. */
 export function requireRole(roles: readonly Role[]): MiddlewareHandler<ApiEnv> {

@@ -1,13 +1,15 @@
 import type { OperatorJob } from '../../contracts/operator-job.ts';
+import { listCapacityViews } from '../../db/capacity-views.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { findJob } from '../../db/jobs.ts';
 import { findUnmatchedLines, listProviderBatchViews, listShardViews, type ShardView } from '../../db/operator-job.ts';
+import { findSubmission } from '../../db/submissions.ts';
 import { isTerminal } from '../../domain/job-state.ts';
 import { isShardOpen } from '../../domain/shard-state.ts';
 import { batchJobWorkflowId } from '../../workflows/ids.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentJob } from '../presentation/job.ts';
-import { presentShard, presentUnmatchedLine } from '../presentation/operator-job.ts';
+import { presentCapacity, presentShard, presentUnmatchedLine } from '../presentation/operator-job.ts';
 import { presentTime } from '../presentation/time.ts';
 import { noSuchJob } from './owned-job.ts';
 
@@ -20,6 +22,8 @@ export async function getOperatorJob(dependencies: Dependencies, jobId: string):
   if (job === null) throw noSuchJob();
   const shards = await listShardViews(db.pool, job.uuid);
   const batches = await listProviderBatchViews(db.pool, job.uuid);
+  const submission = await findSubmission(db.pool, job, job.submissionNo);
+  const capacity = await listCapacityViews(db.pool, job.uuid);
   const unmatched = await findUnmatchedLines(db.pool, job.uuid);
   return {
     job: presentJob(job),
@@ -30,8 +34,10 @@ export async function getOperatorJob(dependencies: Dependencies, jobId: string):
     resolved_provider: job.resolvedProvider,
     resolved_provider_model: job.resolvedProviderModel,
     price_book_version: job.priceBookVersion,
+    rejected_targets: [...(submission?.rejectedTargets ?? [])],
     workflow: await viewWorkflow(dependencies, job, shards),
     shards: shards.map((shard) => presentShard(shard, batches)),
+    capacity: capacity.map(presentCapacity),
     unmatched: { count: unmatched.count, lines: unmatched.lines.map(presentUnmatchedLine) },
   };
 }

@@ -1,12 +1,12 @@
-import { z } from 'zod';
 import type { Model, ModelList } from '../../contracts/model.ts';
+import { loadCatalogue } from '../../db/catalogue-overrides.ts';
 import { findTenant } from '../../db/tenants.ts';
-import { BATCH_CAPABILITIES } from '../../domain/batch-capabilities.ts';
-import { DEFAULT_ALIASES } from '../../domain/model-alias.ts';
-import { findPrice, PRICE_BOOK, PRICE_BOOK_VERSION } from '../../domain/price-book.ts';
-import type { ModelKind, PriceRow } from '../../domain/price-row.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
+import { DEFAULT_ALIASES } from '../../domain/default-aliases.ts';
+import { type AliasTarget, formatTarget } from '../../domain/model-alias.ts';
+import type { ModelKind, PriceRow, TokenRates } from '../../domain/price-row.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { ENDPOINT_PROVIDERS, ENDPOINTS, type Endpoint } from '../../domain/provider.ts';
+import { ENDPOINT_DIALECTS, ENDPOINTS, type Endpoint } from '../../domain/provider.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { tenantScope } from './owned-job.ts';
 
@@ -16,28 +16,75 @@ const KIND_ENDPOINTS: { readonly [kind in ModelKind]: readonly Endpoint[] } = {
   moderation: ['moderations'],
 };
 
-/** Models with a batch price at a provider this gateway speaks to, and the aliases of the key's tenant. */
+/** Models that batches can run at a known price, and the aliases of the key's tenant, as they are for that tenant. */
 export async function listModels(
-  { db, now }: Pick<ApiDependencies, 'db' | 'now'>,
+  { db, catalogue: base, now }: Pick<ApiDependencies, 'db' | 'catalogue' | 'now'>,
   { principal }: { readonly principal: Principal },
 ): Promise<ModelList> {
-  const tenant = await findTenant(db.pool, tenantScope(principal).tenantId);
-  const own = Aliases.safeParse(tenant?.aliases).data ?? {};
+  const { tenantId } = tenantScope(principal);
+  const tenant = await findTenant(db.pool, tenantId);
+  const catalogue = await loadCatalogue(db.pool, base, tenantId);
+  const { prices } = catalogue;
   const at = now();
-  const inForce = PRICE_BOOK.filter((row) => findPrice(row.provider, row.model, at) === row);
+  const inForce = prices.rows.filter((row) => prices.find(row.provider, row.model, at) === row);
   return {
-    data: inForce.flatMap(toModel),
-    aliases: Object.entries({ ...DEFAULT_ALIASES, ...own }).map(([alias, model]) => ({ alias, model })),
-    price_book_version: PRICE_BOOK_VERSION,
+    data: inForce.flatMap((row) => toModel(row, catalogue)),
+    aliases: Object.entries({ ...DEFAULT_ALIASES, ...tenant?.aliases }).map(toAlias),
+    price_book_version: prices.version,
   };
 }
 
-const Aliases = z.record(z.string(), z.string());
+function toAlias([alias, targets]: readonly [string, readonly AliasTarget[]]): ModelList['aliases'][number] {
+  const [first] = targets;
+  return {
+    alias,
+    model: first === undefined ? null : formatTarget(first),
+    targets: targets.map(({ provider, model, region, weight }) => ({ provider, model, region, weight })),
+  };
+}
 
-function toModel({ provider, model, kind, batch, currency }: PriceRow): Model[] {
-  if (batch === null || BATCH_CAPABILITIES[provider] === null) return [];
-  const endpoints = KIND_ENDPOINTS[kind].filter((endpoint) => ENDPOINT_PROVIDERS[endpoint].includes(provider));
-  const { input, cachedInput, cacheWrite, output } = batch;
-  const price = { input, cached_input: cachedInput, cache_write: cacheWrite, output };
-  return [{ model: `${provider}/${model}`, provider, endpoints, currency, batch_price_per_million: price }];
+function toModel(row: PriceRow, catalogue: Catalogue): Model[] {
+  const { provider, model, kind, batch, longContext, currency } = row;
+  const endpoints = KIND_ENDPOINTS[kind].filter((endpoint) => runs(catalogue, row, endpoint));
+  if (batch === null || endpoints.length === 0) return [];
+  const tier = longContext?.batch ?? null;
+  return [
+    {
+      model: formatTarget({ provider, model }),
+      provider,
+      kind,
+      endpoints,
+      currency,
+      batch_price_per_million: toRates(batch),
+      long_context:
+        longContext === undefined || tier === null
+          ? null
+          : { above_input_tokens: longContext.aboveInputTokens, batch_price_per_million: toRates(tier) },
+      batch_price: row.batchBasis,
+      max_output_tokens: row.maxOutputTokens,
+      note: row.note ?? null,
+    },
+  ];
+}
+
+function runs(catalogue: Catalogue, { provider, model }: PriceRow, endpoint: Endpoint): boolean {
+  const profile = catalogue.findProfile(provider);
+  if (profile === null || !ENDPOINT_DIALECTS[endpoint].includes(profile.dialect)) return false;
+  return catalogue.findCapability(provider, endpoint, model)?.isBatchEligible ?? false;
+}
+
+function toRates({
+  input,
+  cachedInput,
+  cacheWrite,
+  longCacheWrite,
+  output,
+}: TokenRates): Model['batch_price_per_million'] {
+  return {
+    input,
+    cached_input: cachedInput,
+    cache_write: cacheWrite,
+    ...(longCacheWrite !== undefined && { long_cache_write: longCacheWrite }),
+    output,
+  };
 }

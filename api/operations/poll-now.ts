@@ -1,10 +1,10 @@
 import type { PollNowAccepted } from '../../contracts/operator-job.ts';
 import { findJob } from '../../db/jobs.ts';
 import { listShardViews } from '../../db/operator-job.ts';
-import { GatewayError } from '../../domain/gateway-error.ts';
 import { isShardOpen } from '../../domain/shard-state.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { noSuchJob } from './owned-job.ts';
+import { temporalAway } from './temporal-away.ts';
 
 /** Has every open shard of the job ask its provider now. Throws `dependency_unavailable` when Temporal cannot be asked. */
 export async function pollNow(
@@ -16,10 +16,6 @@ export async function pollNow(
   const shards = await listShardViews(db.pool, job.uuid);
   const open = shards.filter((shard) => isShardOpen(shard.state)).map(({ shard }) => shard);
   const outcome = await workflows.pollNow(job.jobId, open);
-  if (outcome === 'unreachable') {
-    throw new GatewayError('dependency_unavailable', 'Temporal cannot be reached. Nothing was done; try again.', {
-      retryAfterSeconds: 5,
-    });
-  }
+  if (outcome === 'unreachable') throw temporalAway();
   return { job_id: job.jobId, signalled: outcome === 'signalled' };
 }

@@ -2,7 +2,7 @@ import type { Validation } from '../../contracts/validation.ts';
 import { loadAdmissionFacts } from '../../db/admission-facts.ts';
 import { listFindingDetails } from '../../db/finding-details.ts';
 import { getJobRow, type JobRow } from '../../db/job-rows.ts';
-import { toStoredQuote } from '../../db/submissions.ts';
+import { toStoredQuote, toStoredRejections } from '../../db/submissions.ts';
 import { type Finding, judgeAdmission, type Verdict } from '../../domain/admission.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -11,21 +11,21 @@ import { presentQuote } from '../presentation/quote.ts';
 import { presentDetail } from '../presentation/refusal.ts';
 import { getOwnedJob, type JobRequest } from './owned-job.ts';
 
-type Dependencies = Pick<ApiDependencies, 'db' | 'now'>;
+type Dependencies = Pick<ApiDependencies, 'db' | 'catalogue' | 'now'>;
 
 /** What a submit of the draft would find now. Changes and holds nothing. Throws `job_not_draft`. */
 export async function validateJob(dependencies: Dependencies, request: JobRequest): Promise<Validation> {
   const { state, jobId } = await getOwnedJob(dependencies, request);
   if (state !== 'draft') throw new GatewayError('job_not_draft', `The job is ${state}; only a draft can be validated.`);
-  const { db, now } = dependencies;
+  const { db, catalogue, now } = dependencies;
   const job = await getJobRow(db.pool, jobId);
-  const verdict = judgeAdmission(await loadAdmissionFacts(db.pool, job, now()));
+  const verdict = judgeAdmission(await loadAdmissionFacts(db.pool, job, now(), catalogue));
   const findings = [...(job.itemCount === 0 ? [EMPTY] : []), ...verdict.findings];
   return {
     ok: findings.length === 0,
     findings: await Promise.all(findings.map((finding) => presentFinding(dependencies, job, finding))),
     target: verdict.target,
-    rejected_targets: [...verdict.rejectedTargets],
+    rejected_targets: toStoredRejections(verdict.rejectedTargets),
     estimate: verdict.quote === null ? null : presentQuote(toStoredQuote(verdict.quote, verdict.targets), job.currency),
     budgets: presentBudgets(job, verdict),
   };

@@ -1,4 +1,5 @@
 import type { OperatorJob } from '../../contracts/operator-job.ts';
+import type { CapacityView } from '../../db/capacity-views.ts';
 import type { ProviderBatchView, ShardView, UnmatchedLineView } from '../../db/operator-job.ts';
 import { presentTime } from './time.ts';
 
@@ -24,6 +25,18 @@ function presentBatch({ shard: _, ...batch }: ProviderBatchView): Shard['batches
     expires_at: presentTime(batch.expires_at),
     ended_at: presentTime(batch.ended_at),
     last_polled_at: presentTime(batch.last_polled_at),
+  };
+}
+
+export function presentCapacity(view: CapacityView): OperatorJob['capacity'][number] {
+  const { known_limit_tokens, known_limit_items, batches, items, input_tokens, ...account } = view;
+  return {
+    ...account,
+    full_since: presentTime(view.full_since),
+    last_refused_at: presentTime(view.last_refused_at),
+    next_try_at: presentTime(view.next_try_at),
+    known_limit: { input_tokens: known_limit_tokens, items: known_limit_items },
+    in_use: { batches, items, input_tokens },
   };
 }
 

@@ -8,6 +8,13 @@ import { counts, fakeResult } from '../testing/fake-job.ts';
 import { fakeReady } from '../testing/fake-ready.ts';
 import { runCli } from '../testing/run-cli.ts';
 
+const ALL_COMPLETED = { status: 'completed', counts: counts(2, { completed: 2 }) } as const;
+const SOME_FAILED = {
+  status: 'completed_with_errors',
+  counts: counts(2, { completed: 1, failed: 1 }),
+  failures: { provider_error: 1 },
+} as const;
+
 let gateway: FakeGateway;
 let data: string;
 beforeEach(async () => {
@@ -16,25 +23,31 @@ beforeEach(async () => {
   leaveReadyFile(data, fakeReady(gateway.url));
   gateway.toResult = (id) =>
     fakeResult(id, { result: { choices: [{ message: { content: '{"category":"billing","urgency":"high"}' } }] } });
-  gateway.steps = [{ status: 'running' }, { status: 'completed', counts: counts(5, { completed: 5 }) }];
+  gateway.stepsOf = ({ model }) => [{ status: 'running' }, model.startsWith('gemini/') ? SOME_FAILED : ALL_COMPLETED];
 });
 afterEach(async () => {
   await gateway.close();
   rmSync(data, { recursive: true });
 });
 
-test('runs on a stack that is there, shows the job to its end and says where to look', async () => {
-  const { code, out } = await runCli(['demo', '--data', data, '--items', '5']);
+test('runs a job on each provider of a stack that is there, shows them to their ends and says where to look', async () => {
+  const { code, out } = await runCli(['demo', '--data', data, '--items', '6']);
   expect(code).toBe(0);
-  expect(gateway.manifest).toHaveLength(5);
-  expect(gateway.created?.model).toBe('analysis-small');
+  expect(gateway.created.map(({ model }) => model)).toEqual([
+    'openai/gpt-5.6-luna',
+    'anthropic/claude-haiku-5-5',
+    'gemini/gemini-3.5-flash-lite',
+  ]);
   for (const text of [
     `${gateway.url}/docs`,
-    'job_1 is submitted: 5 support tickets to classify.',
-    'completed: all 5 items',
-    '5 billing',
+    '6 support tickets to classify are submitted: job_1 on OpenAI (2), job_2 on Anthropic (2), job_3 on Gemini (2).',
+    'OpenAI  completed: all 2 items',
+    'Gemini  completed_with_errors: 1 completed, 1 failed',
+    '1 provider_error: each free of charge',
+    '2 billing',
     '2 charges computed again: all add up',
     `batchgate results job_1 --out results.jsonl --data ${data}`,
+    `batchgate items job_3 ticket_000003 --data ${data}`,
     'http://127.0.0.1:8233/namespaces/default/workflows/batch-job%2Fjob_1',
     'The stack was running before and goes on.',
   ]) {
@@ -42,10 +55,22 @@ test('runs on a stack that is there, shows the job to its end and says where to 
   }
 });
 
-test('prints one line of JSON: the stack and the job', async () => {
-  const { code, out, err } = await runCli(['demo', '--data', data, '--items', '5', '--json']);
-  expect([code, err]).toEqual([0, '']);
-  expect(JSON.parse(out)).toMatchObject({ ready: true, api_url: gateway.url, job: { status: 'completed' } });
+test.each([
+  ['fails', { status: 'failed' }],
+  ['of which nothing fails', ALL_COMPLETED],
+] as const)('is not successful where the job that is to meet with some errors %s', async (_, end) => {
+  gateway.stepsOf = ({ model }) => [model.startsWith('gemini/') ? end : ALL_COMPLETED];
+  expect((await runCli(['demo', '--data', data, '--items', '6'])).code).toBe(1);
+});
+
+test('prints one line of JSON: the stack and the jobs', async () => {
+  const { out, err } = await runCli(['demo', '--data', data, '--items', '6', '--json']);
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toMatchObject({
+    ready: true,
+    api_url: gateway.url,
+    jobs: [{}, {}, { status: 'completed_with_errors' }],
+  });
 });
 
 test.each(['0', '50001', 'many'])('makes no job of %s tickets', async (items) => {

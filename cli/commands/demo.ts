@@ -12,17 +12,18 @@ const MAX_ITEMS = 50_000;
 
 export const demoCommand = defineCommand({
   name: 'demo',
-  summary: 'start the local stack and watch a job of 1,200 support tickets run on it',
+  summary: 'start the local stack and watch 1,200 support tickets run on three providers at once',
   arguments: [],
   options: {
     items: { type: 'string', value: 'N', help: `how many tickets (${DEFAULT_ITEMS})` },
-    keep: { type: 'boolean', help: 'leave the stack running when the job has ended, until Ctrl-C' },
+    keep: { type: 'boolean', help: 'leave the stack running when the jobs have ended, until Ctrl-C' },
     ...STACK_OPTIONS,
   },
   details:
-    'The tickets are classified by analysis-small. With OPENAI_API_KEY set they go to OpenAI for real, which costs money ' +
-    '(at most 5.00 USD) and may take hours; without it they go to the simulator. Where a stack runs on the data folder ' +
-    'already, the job runs on that.',
+    'The tickets are dealt out to three jobs, one each on OpenAI, Anthropic and Gemini. A provider whose key is set ' +
+    '(OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) is asked for real, which costs money (at most 5.00 USD a job) and ' +
+    'may take hours; the others are simulated, Gemini with some errors, to show what partial failure looks like. Where a ' +
+    'stack runs on the data folder already, the jobs run on that.',
   examples: ['demo', 'demo --items 20000 --keep', 'demo --ephemeral --port 0 --json'],
   async run({ values }, context) {
     const items = readCount('--items', values.items ?? DEFAULT_ITEMS, 1, MAX_ITEMS);

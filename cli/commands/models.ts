@@ -6,7 +6,10 @@ import { type Column, printJson, table } from '../output.ts';
 
 const ALIASES: readonly Column<ModelList['aliases'][number]>[] = [
   { title: 'ALIAS', cell: ({ alias }) => alias },
-  { title: 'STANDS FOR', cell: ({ model }) => model },
+  {
+    title: 'STANDS FOR',
+    cell: ({ targets }) => targets.map(({ provider, model }) => `${provider}/${model}`).join(', '),
+  },
 ];
 const MODELS: readonly Column<Model>[] = [
   { title: 'MODEL', cell: ({ model }) => model },

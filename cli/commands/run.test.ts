@@ -79,7 +79,7 @@ test('sends what all rows share, labels and limits once, with the job', async ()
   const { code, out } = await run([input(), ...ASK, ...options]);
   expect([code, out]).toEqual([0, 'job_1 is submitted with 3 items.\n']);
   expect(gateway.job).toMatchObject({ name: 'N', metadata: { a: 'b=c' } });
-  expect(gateway.created).toMatchObject({
+  expect(gateway.created.at(-1)).toMatchObject({
     request_defaults: { messages: [{ role: 'system', content: 'S' }], max_completion_tokens: 50 },
     max_cost: '2.50',
   });

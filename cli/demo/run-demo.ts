@@ -4,18 +4,17 @@ import { Client } from '../client.ts';
 import type { Context } from '../command.ts';
 import { CommandError } from '../errors.ts';
 import { exitCode } from '../exit-codes.ts';
-import { type OperatorCalls, operatorCalls, type TenantCalls, tenantCalls } from '../gateway.ts';
+import { operatorCalls, type TenantCalls, tenantCalls } from '../gateway.ts';
 import { hasEnded } from '../job-progress.ts';
-import { describeEnd } from '../job-summary.ts';
-import { createLiveView, SILENT_VIEW } from '../live-view.ts';
-import { count, fields, plural, printJson } from '../output.ts';
-import { ResultReader } from '../results/result-reader.ts';
+import { createLiveViews, SILENT_VIEW } from '../live-view.ts';
+import { plural, printJson } from '../output.ts';
 import { describeStack } from '../stack-summary.ts';
 import { makeDraft } from '../submit-file.ts';
 import { VERSION } from '../version.ts';
 import { watchJob } from '../watch-job.ts';
-import { AnswerTally } from './ticket-answers.ts';
-import { ticketJob, ticketLines } from './ticket-job.ts';
+import { type DemoJob, demoJobs } from './demo-jobs.ts';
+import { describeDemo, endedAsMeant, readOutcome } from './outcome.ts';
+import { ticketLines } from './ticket-job.ts';
 import { makeTickets } from './tickets.ts';
 
 export interface Demo {
@@ -30,7 +29,10 @@ export interface Demo {
   readonly whatIsNext: string;
 }
 
-/** Submits the tickets to a stack, shows the job until it has ended and what came of it; returns the exit code. */
+/**
+ * Submits the tickets to a stack, a job for each provider, shows the jobs side by side until all have ended and what
+ * came of them; returns the exit code.
+ */
 export async function runDemo(demo: Demo, context: Context): Promise<number> {
   const { ready, asJson } = demo;
   const { out, err, paint } = context.terminal;
@@ -38,56 +40,42 @@ export async function runDemo(demo: Demo, context: Context): Promise<number> {
   const operator = operatorCalls(connect(ready, ready.operator_key, context));
   if (!asJson) out.write(`\n${paint('bold', 'Batchgate is ready.')}\n\n${describeStack(ready, context)}\n`);
 
-  const job = await submitTickets(demo, calls);
-  if (!asJson) out.write(`${job.job_id} is submitted: ${plural(demo.items, 'support ticket')} to classify.\n\n`);
-  const view = asJson && err.isTTY !== true ? SILENT_VIEW : createLiveView(context);
-  const ended = await watchJob({ calls, jobId: job.job_id, view, signal: demo.signal }, context);
-  if (ended.refusal !== null && ended.status === 'draft') throw new CommandError('refused', ended.refusal);
-  if (!hasEnded(ended)) return exitCode('interrupted');
+  const wanted = demoJobs(makeTickets(demo.items), ready);
+  const submitted: BatchJob[] = [];
+  for (const job of wanted) submitted.push(await submitTickets(job, calls));
+  if (!asJson) out.write(describeSubmitted(demo.items, wanted, submitted));
+  const isSilent = asJson && err.isTTY !== true;
+  const views = createLiveViews(wanted.length, context);
+  const ended = await Promise.all(
+    submitted.map(({ job_id: jobId }, index) => {
+      const view = (isSilent ? undefined : views[index]) ?? SILENT_VIEW;
+      return watchJob({ calls, jobId, view, signal: demo.signal }, context);
+    }),
+  );
+  const refused = ended.find((job) => job.refusal !== null && job.status === 'draft');
+  if (refused?.refusal) throw new CommandError('refused', refused.refusal);
+  if (!ended.every(hasEnded)) return exitCode('interrupted');
 
-  if (asJson) printJson(context, { ...ready, job: ended });
-  else out.write(await describeOutcome(demo, ended, { calls, operator }, context));
-  return exitCode(ended.status === 'completed' ? 'ok' : 'unsuccessful');
+  const outcomes = await Promise.all(
+    wanted.map((job, index) => readOutcome(job, ended[index] ?? fail(job.title), { calls, operator })),
+  );
+  if (asJson) printJson(context, { ...ready, jobs: ended });
+  else out.write(describeDemo(demo, outcomes, context));
+  return exitCode(outcomes.every(endedAsMeant) ? 'ok' : 'unsuccessful');
 }
 
-async function submitTickets({ ready, items }: Demo, calls: TenantCalls): Promise<BatchJob> {
-  const lines = ticketLines(makeTickets(items), ready.simulators.openai_url !== null);
-  const draft = await makeDraft(calls, ticketJob(items), lines);
+function fail(title: string): never {
+  throw new Error(`the job on ${title} was not watched`);
+}
+
+async function submitTickets(job: DemoJob, calls: TenantCalls): Promise<BatchJob> {
+  const draft = await makeDraft(calls, job.wanted, ticketLines(job));
   return await calls.submit(draft.job.job_id);
 }
 
-async function describeOutcome(
-  demo: Demo,
-  job: BatchJob,
-  { calls, operator }: { readonly calls: TenantCalls; readonly operator: OperatorCalls },
-  context: Context,
-): Promise<string> {
-  const tally = new AnswerTally();
-  const reader = new ResultReader(calls, job.job_id, { status: 'completed' });
-  for await (const rows of reader.newPages()) for (const row of rows) tally.add(row);
-  const { workflow } = await operator.getJob(job.job_id);
-  const verification = await operator.verifyLedger(job.job_id);
-  const { program, terminal } = context;
-  const data = demo.dataOption;
-  const categories = tally.byCategory().map(({ category, tickets }) => `${count(tickets)} ${category}`);
-  const facts = fields(context, [
-    ['answers', categories.join(', ')],
-    ['urgent', count(tally.highUrgency)],
-    ['unreadable', tally.unread === 0 ? null : count(tally.unread)],
-    ['money', `${job.cost.reserved} ${job.cost.currency} held, ${job.cost.settled} settled, the rest given back`],
-    [
-      'ledger',
-      verification.ok ? `${plural(verification.items, 'charge')} computed again: all add up` : 'does not add up',
-    ],
-  ]);
-  const where = fields(context, [
-    ['results', `${program} results ${job.job_id} --out results.jsonl${data}`],
-    ['one item', `${program} items ${job.job_id} ticket_000001${data}`],
-    ['ledger', `${program} ledger ${job.job_id}${data}`],
-    ['workflow', workflow.url],
-    ['API reference', `${demo.ready.api_url}/docs`],
-  ]);
-  return `\n${describeEnd(job, context)}${facts}\n${terminal.paint('bold', 'Where to look')}\n${where}\n${demo.whatIsNext}\n`;
+function describeSubmitted(items: number, wanted: readonly DemoJob[], submitted: readonly BatchJob[]): string {
+  const jobs = wanted.map(({ title, tickets }, index) => `${submitted[index]?.job_id} on ${title} (${tickets.length})`);
+  return `${plural(items, 'support ticket')} to classify are submitted: ${jobs.join(', ')}.\n\n`;
 }
 
 function connect(ready: StackReady, key: string, { fetch, sleep }: Context): Client {

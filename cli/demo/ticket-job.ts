@@ -1,5 +1,5 @@
 import type { CreateJob } from '../../contracts/create-job.ts';
-import type { Ticket } from './tickets.ts';
+import type { DemoJob } from './demo-jobs.ts';
 
 const SYSTEM =
   'You sort the mail of a shop. Answer with JSON alone: {"category": one of billing, delivery, damage, account, question, ' +
@@ -7,13 +7,13 @@ const SYSTEM =
 /** Enough for the answer; it bounds what the job may cost. */
 const MAX_REPLY_TOKENS = 40;
 /** So that the job settles in steps, and there is something to watch. */
-const SHARDS = 6;
+const SHARDS = 4;
 
-export function ticketJob(tickets: number): CreateJob {
+export function ticketJob({ tickets, model, name }: { tickets: number; model: string; name: string }): CreateJob {
   return {
     endpoint: 'chat.completions',
-    model: 'analysis-small',
-    name: 'Support tickets (demo)',
+    model,
+    name,
     metadata: { purpose: 'demo' },
     request_defaults: {
       messages: [{ role: 'system', content: SYSTEM }],
@@ -24,14 +24,11 @@ export function ticketJob(tickets: number): CreateJob {
   };
 }
 
-/**
- * The tickets as the items of a manifest. A simulator understands nothing, so it is told what a model would answer; a
- * real provider is not.
- */
-export async function* ticketLines(tickets: readonly Ticket[], isSimulated: boolean): AsyncGenerator<Uint8Array> {
-  for (const { id, subject, body, category, urgency } of tickets) {
-    const answer = isSimulated ? `\n[[sim:text=${JSON.stringify({ category, urgency })}]]` : '';
-    const content = `Subject: ${subject}\n\n${body}${answer}`;
+/** The tickets of a demo's job as the items of a manifest. */
+export async function* ticketLines({ tickets, isSimulated, troubleOf }: DemoJob): AsyncGenerator<Uint8Array> {
+  for (const [index, { id, subject, body, category, urgency }] of tickets.entries()) {
+    const mark = troubleOf(index) ?? `[[sim:text=${JSON.stringify({ category, urgency })}]]`;
+    const content = `Subject: ${subject}\n\n${body}${isSimulated ? `\n${mark}` : ''}`;
     yield Buffer.from(`${JSON.stringify({ custom_id: id, request: { messages: [{ role: 'user', content }] } })}\n`);
   }
 }

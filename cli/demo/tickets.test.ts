@@ -2,7 +2,9 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { CreateJob } from '../../contracts/create-job.ts';
 import { AppendItems } from '../../contracts/item.ts';
-import { ticketJob, ticketLines } from './ticket-job.ts';
+import { fakeReady } from '../testing/fake-ready.ts';
+import { demoJobs } from './demo-jobs.ts';
+import { ticketLines } from './ticket-job.ts';
 import { makeTickets } from './tickets.ts';
 
 const Item = AppendItems.shape.items.element;
@@ -21,13 +23,32 @@ test('are of every kind, with hardly two alike', () => {
   expect(TICKETS.filter(({ subject, body }) => /[{}]/.test(subject + body))).toEqual([]);
 });
 
-test('make a job and items as the contract has them', async () => {
-  expect(CreateJob.parse(ticketJob(1200)).execution?.max_items_per_shard).toBe(200);
-  const lines = (await text(ticketLines(TICKETS, false))).trimEnd().split('\n');
-  expect(lines.map((line) => Item.parse(JSON.parse(line)).custom_id)).toEqual(TICKETS.map(({ id }) => id));
+const READY = fakeReady('http://127.0.0.1:8080');
+const REAL = { openai_url: null, anthropic_url: null, gemini_url: null, control_url: null };
+
+test('are dealt out to a job on each provider, of items as the contract has them', async () => {
+  const jobs = demoJobs(TICKETS, READY);
+  for (const { wanted } of jobs) expect(CreateJob.parse(wanted).execution?.max_items_per_shard).toBe(100);
+  const dealt = await Promise.all(jobs.map(async (job) => (await text(ticketLines(job))).trimEnd().split('\n')));
+  const ids = dealt.flat().map((line) => Item.parse(JSON.parse(line)).custom_id);
+  expect(ids.sort()).toEqual(TICKETS.map(({ id }) => id));
 });
 
-test('tell the answer to a simulator alone', async () => {
-  expect(await text(ticketLines(TICKETS.slice(0, 1), true))).toContain('[[sim:text={');
-  expect(await text(ticketLines(TICKETS, false))).not.toContain('[[sim:');
+test('meet with every kind of trouble on the simulated Gemini, and with none elsewhere', async () => {
+  const [openai, anthropic, gemini] = await Promise.all(
+    demoJobs(TICKETS, READY).map(async (job) => text(ticketLines(job))),
+  );
+  for (const plain of [openai, anthropic]) expect(plain).not.toMatch(/sim:(error|safety|missing)/);
+  for (const mark of ['error=server_error', 'error=rate_limit', 'safety', 'missing']) {
+    expect(gemini).toContain(`[[sim:${mark}]]`);
+  }
+});
+
+test('tell the answer to simulators alone', async () => {
+  for (const job of demoJobs(TICKETS.slice(0, 3), READY).slice(0, 2)) {
+    expect(await text(ticketLines(job))).toContain('[[sim:text={');
+  }
+  for (const job of demoJobs(TICKETS, { ...READY, simulators: REAL })) {
+    expect(await text(ticketLines(job))).not.toContain('[[sim:');
+  }
 });

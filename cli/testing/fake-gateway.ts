@@ -13,12 +13,12 @@ import { counts, fakeJob, fakeOperatorJob, fakeResult } from './fake-job.ts';
 /** What a test arranges and looks at. */
 export interface FakeGateway {
   readonly url: string;
-  /** Of the one job there is. */
+  /** The last one made; the others are kept beside it. */
   job: BatchJob | null;
-  /** What it was made of. */
-  created: CreateJob | null;
+  /** What each was made of, newest last. */
+  readonly created: CreateJob[];
   /** Each line of the last manifest; null for a blank one. */
-  readonly manifest: (unknown | null)[];
+  manifest: (unknown | null)[];
   /** Calls as `GET /path?query`, and the keys they came with. */
   readonly calls: string[];
   readonly keys: string[];
@@ -28,8 +28,10 @@ export interface FakeGateway {
     readonly status: number;
     readonly envelope: Partial<ErrorEnvelope>;
   }[];
-  /** How the job goes on, a step for each look at its status. */
+  /** How every job goes on, a step for each look at its status. */
   steps: Partial<BatchJob>[];
+  /** The same by what a job was made of, where jobs go on differently. */
+  stepsOf: ((created: CreateJob) => Partial<BatchJob>[]) | null;
   /** The result of an item, given its custom id. */
   toResult: (customId: string) => Result;
   ledger: LedgerPage['data'];
@@ -41,7 +43,7 @@ const Item = AppendItems.shape.items.element;
 const ENDED: readonly string[] = ['completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'];
 const RESULTS_A_PAGE = 2;
 
-/** A gateway with one job that does as it is told, over real HTTP. */
+/** A gateway whose jobs (job_1, job_2, …) do as they are told, over real HTTP. */
 export async function startFakeGateway(): Promise<FakeGateway> {
   const app = new Hono();
   const { promise: port, resolve } = Promise.withResolvers<number>();
@@ -49,12 +51,13 @@ export async function startFakeGateway(): Promise<FakeGateway> {
   const fake: FakeGateway = {
     url: `http://127.0.0.1:${await port}`,
     job: null,
-    created: null,
+    created: [],
     manifest: [],
     calls: [],
     keys: [],
     refusals: [],
     steps: [],
+    stepsOf: null,
     toResult: (customId) => fakeResult(customId),
     ledger: [],
     verification: { ok: true, jobs: 1, items: 2, differences: [] },
@@ -77,50 +80,79 @@ function addRoutes(app: Hono, fake: FakeGateway): void {
     const envelope = { error: 'internal', message: 'refused', request_id: 'req_1', ...refusal.envelope };
     return c.json(envelope, { status: refusal.status as 400 });
   });
-  const answer = () => fake.job ?? fakeJob();
+  addWrites(app, fake);
+  addReads(app, fake);
+}
 
+/** A job that is not the last one made, with what was left of it then. */
+interface Older {
+  readonly job: BatchJob;
+  readonly manifest: FakeGateway['manifest'];
+  readonly steps: FakeGateway['steps'];
+}
+
+/** Turns to the job a path names, so that all the rest need only know the one in front. */
+function turnTo(fake: FakeGateway, older: Map<string, Older>, id: string): void {
+  const wanted = older.get(id);
+  if (fake.job === null || fake.job.job_id === id || wanted === undefined) return;
+  older.set(fake.job.job_id, { job: fake.job, manifest: fake.manifest, steps: fake.steps });
+  older.delete(id);
+  Object.assign(fake, wanted);
+}
+
+function addWrites(app: Hono, fake: FakeGateway): void {
+  const older = new Map<string, Older>();
+  const answer = () => fake.job ?? fakeJob();
+  let script: FakeGateway['steps'] = [];
+
+  app.use('/v1/batch-jobs/:id/*', async (c, next) => {
+    turnTo(fake, older, c.req.param('id'));
+    await next();
+  });
   app.post('/v1/batch-jobs', async (c) => {
-    fake.created = CreateJob.parse(await c.req.json());
-    const { endpoint, model, name = null, metadata = {} } = fake.created;
-    fake.job = fakeJob({ endpoint, model, name, metadata });
+    const created = CreateJob.parse(await c.req.json());
+    fake.created.push(created);
+    const { endpoint, model, name = null, metadata = {} } = created;
+    if (fake.created.length === 1) script = [...fake.steps];
+    else if (fake.job !== null) {
+      older.set(fake.job.job_id, { job: fake.job, manifest: fake.manifest, steps: fake.steps });
+      fake.steps = [...script];
+    }
+    fake.steps = fake.stepsOf?.(created) ?? fake.steps;
+    fake.job = fakeJob({ job_id: `job_${fake.created.length}`, endpoint, model, name, metadata });
     return c.json(fake.job, 201);
   });
-  app.put('/v1/batch-jobs/job_1/manifest', async (c) => {
+  app.put('/v1/batch-jobs/:id/manifest', async (c) => {
     const lines = (await c.req.text()).split('\n').slice(0, -1);
-    fake.manifest.splice(
-      0,
-      Number.POSITIVE_INFINITY,
-      ...lines.map((line) => (line === '' ? null : Item.parse(JSON.parse(line)))),
-    );
+    fake.manifest = lines.map((line) => (line === '' ? null : Item.parse(JSON.parse(line))));
     const total = lines.filter((line) => line !== '').length;
     fake.job = { ...answer(), counts: counts(total, { submitted: 0 }) };
     return c.json({ accepted: total, duplicates: 0, total });
   });
-  app.post('/v1/batch-jobs/job_1/submit', (c) => {
+  app.post('/v1/batch-jobs/:id/submit', (c) => {
     fake.job = { ...answer(), status: 'queued', submitted_at: '2026-08-19T10:05:00.000Z' };
     return c.json(fake.job, 202);
   });
-  app.post('/v1/batch-jobs/job_1/cancel', async (c) => {
+  app.post('/v1/batch-jobs/:id/cancel', async (c) => {
     const { reason = null } = CancelJob.parse(await c.req.json());
     const cancel = { requested_at: '2026-08-19T10:06:00.000Z', by: 'key_1', reason, outcome: null };
     fake.job = { ...answer(), status: 'cancel_requested', cancel };
     return c.json(fake.job, 202);
   });
-  app.delete('/v1/batch-jobs/job_1', (c) => {
+  app.delete('/v1/batch-jobs/:id', (c) => {
     fake.job = null;
     return c.body(null, 204);
   });
   app.get('/v1/batch-jobs', (c) => c.json({ data: fake.job === null ? [] : [fake.job], next_cursor: null }));
-  app.get('/v1/batch-jobs/job_1', (c) => {
+  app.get('/v1/batch-jobs/:id', (c) => {
     const step = fake.steps.shift();
     if (step !== undefined) fake.job = { ...answer(), ...step };
     return c.json(answer());
   });
-  addReads(app, fake);
 }
 
 function addReads(app: Hono, fake: FakeGateway): void {
-  app.get('/v1/batch-jobs/job_1/results', (c) => {
+  app.get('/v1/batch-jobs/:id/results', (c) => {
     const ids = fake.manifest.flatMap((item) => (item === null ? [] : [(item as { custom_id: string }).custom_id]));
     const { completed = 0, failed = 0, expired = 0, cancelled = 0 } = fake.job?.counts ?? {};
     const settled = ids.slice(0, completed + failed + expired + cancelled);
@@ -130,24 +162,24 @@ function addReads(app: Hono, fake: FakeGateway): void {
     const isOver = end === settled.length && ENDED.includes(fake.job?.status ?? '');
     return c.json({ data: page.map(fake.toResult), next_cursor: isOver ? null : String(end) });
   });
-  app.get('/v1/batch-jobs/job_1/items', (c) => {
+  app.get('/v1/batch-jobs/:id/items', (c) => {
     const customId = c.req.query('custom_id') ?? '';
     return c.json({ ...fake.toResult(customId), created_at: '2026-08-19T10:00:00.000Z' });
   });
-  app.get('/v1/batch-jobs/job_1/ledger', (c) => c.json({ data: fake.ledger, next_cursor: null }));
+  app.get('/v1/batch-jobs/:id/ledger', (c) => c.json({ data: fake.ledger, next_cursor: null }));
   app.get('/v1/budgets', (c) => {
     const amounts = { limit: '1000.00', held: '0.05', settled: '0.25', available: '999.70', currency: 'USD' };
     const budget = { scope: 'tenant', scope_id: 'tenant_local', period: 'total', period_start: null, ...amounts };
     return c.json({ data: [budget], as_of: '2026-08-19T10:00:00.000Z' });
   });
-  app.post('/v1/batch-jobs/job_1/validate', (c) => {
+  app.post('/v1/batch-jobs/:id/validate', (c) => {
     const finding = { error: 'model_unknown', message: 'Unknown model.', field: 'model', items: 0, details: [] };
     const isKnown = fake.job?.model === 'analysis-small';
     const findings = isKnown ? [] : [finding];
     return c.json({ ok: isKnown, findings, target: null, rejected_targets: [], estimate: null, budgets: [] });
   });
   app.get('/readyz', (c) => c.json({ status: 'ready' }));
-  app.get('/v1/operator/jobs/job_1', (c) => c.json(fakeOperatorJob(fake.job ?? fakeJob())));
+  app.get('/v1/operator/jobs/:id', (c) => c.json(fakeOperatorJob(fake.job ?? fakeJob())));
   app.get('/v1/operator/ledger/verify', (c) => c.json(fake.verification));
-  app.post('/v1/operator/jobs/job_1/poll-now', (c) => c.json({ job_id: 'job_1', signalled: true }));
+  app.post('/v1/operator/jobs/:id/poll-now', (c) => c.json({ job_id: c.req.param('id'), signalled: true }));
 }

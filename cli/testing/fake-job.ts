@@ -47,6 +47,7 @@ export function fakeOperatorJob(job: BatchJob): OperatorJob {
     resolved_provider: 'openai',
     resolved_provider_model: 'gpt-5.6-luna',
     price_book_version: '1',
+    rejected_targets: [],
     workflow: { workflow_id: 'batch-job/job_1', url, state_source: 'rows', state: {} },
     shards: [],
     unmatched: { count: 0, lines: [] },

@@ -12,6 +12,11 @@ export function fakeReady(apiUrl: string): StackReady {
     temporal_ui_url: null,
     temporal_namespace: 'default',
     database_url: 'postgresql://127.0.0.1/batchgate',
-    simulators: { openai_url: 'http://127.0.0.1:9101/v1', anthropic_url: null, gemini_url: null, control_url: null },
+    simulators: {
+      openai_url: 'http://127.0.0.1:9101/v1',
+      anthropic_url: 'http://127.0.0.1:9102',
+      gemini_url: 'http://127.0.0.1:9103',
+      control_url: null,
+    },
   };
 }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { type ScriptedServer, sendJson, startScriptedServer } from '../../tests/contract/scripted-server.ts';
 import type { BatchProvider } from '../provider.ts';
 import { createOpenAiProvider } from './adapter.ts';
@@ -294,4 +294,31 @@ test('an aborted download closes its connection, and so does one its reader leav
   };
   await expect(reading()).rejects.toMatchObject({ code: 'aborted' });
   await expect.poll(() => server.openReplies()).toBe(0);
+});
+
+const COMPATIBLE = { provider: 'contoso', auth: 'api-key', pathPrefix: '' } as const;
+
+test('speaks to a compatible provider under its own name, with its header and its paths', async () => {
+  vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'X-Other: yes\nAuthorization: Bearer other');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  let headers: IncomingHttpHeaders = {};
+  server = await startScriptedServer((request, response) => {
+    headers = request.headers;
+    sendJson(response, 200, { job: { ...BATCH, status: 'VALIDATING' } });
+  });
+  const provider = createOpenAiProvider({
+    apiKey: 'contoso-key',
+    baseUrl: `${server.url}/openai/v1`,
+    compatible: COMPATIBLE,
+    requestTimeoutMs: 5000,
+    idleTimeoutMs: 5000,
+  });
+  expect(provider.provider).toBe('contoso');
+  expect(await provider.createBatch(createInput)).toMatchObject({ providerBatchId: 'batch_1', phase: 'validating' });
+  expect(headers).toMatchObject({ 'api-key': 'contoso-key' });
+  expect(headers).not.toHaveProperty('authorization');
+  expect(headers).not.toHaveProperty('x-other');
+  expect(JSON.parse(server.lastBody())).toMatchObject({ endpoint: '/responses' });
 });

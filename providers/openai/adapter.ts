@@ -1,14 +1,15 @@
 import { openAsBlob } from 'node:fs';
 import { OpenAI } from 'openai';
-import type { z } from 'zod';
-import { withDeadline } from '../deadline.ts';
+import type { Provider } from '../../domain/provider.ts';
+import { uploadTimeoutMs, withDeadline } from '../deadline.ts';
+import { readFileContent } from '../file-content.ts';
 import type { BatchProvider, CreateBatchInput, NativeBatch, ResultFile, UploadInput } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
+import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { toNativeBatch } from './batch.ts';
 import { decodeLine } from './decode.ts';
-import { readFileContent } from './download.ts';
-import { encodeItem, mapEndpoint } from './encode.ts';
-import { malformedReply, rejectedError, toProviderError } from './errors.ts';
+import { encodeItem, mapEndpoint, OPENAI_PATH_PREFIX } from './encode.ts';
+import { toProviderError } from './errors.ts';
 import { ATTEMPT_TOKEN_KEY, findBatches } from './find-batches.ts';
 import { BatchReply, FileReply } from './wire.ts';
 
@@ -16,19 +17,25 @@ export interface OpenAiSettings {
   apiKey: string;
   /** With the version, such as `https://api.openai.com/v1`, which is also what null means. */
   baseUrl: string | null;
+  /** Set for another provider that speaks OpenAI's batch API. */
+  compatible?: {
+    provider: Provider;
+    /** How its key is sent: as a bearer token, or in a header `api-key` (Azure OpenAI docs). */
+    auth: 'bearer' | 'api-key';
+    /** What stands before `/chat/completions` in the `url` of its lines. */
+    pathPrefix: string;
+  };
   /** From sending a request to the last byte of its reply, for all but files. */
   requestTimeoutMs: number;
   /** Longest silence in the middle of a download. */
   idleTimeoutMs: number;
 }
 
-/** An upload gets this much time for its bytes on top of the request's own: 256 kB/s is a poor line. */
-const MIN_UPLOAD_BYTES_PER_MS = 256;
-
-/** OpenAI's Batch API through the official SDK. */
+/** OpenAI's Batch API, or a provider's that is compatible with it, through the official SDK. */
 export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
   const client = createClient(settings);
-  const { requestTimeoutMs, idleTimeoutMs } = settings;
+  const { requestTimeoutMs, idleTimeoutMs, compatible } = settings;
+  const pathPrefix = compatible?.pathPrefix ?? OPENAI_PATH_PREFIX;
 
   async function call<Reply>(
     signal: AbortSignal,
@@ -47,7 +54,7 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     const name = fileName.endsWith('.jsonl') ? fileName : `${fileName}.jsonl`;
     // A file-backed blob is read as it is sent, so memory stays flat and the length is known.
     const file = new File([await openAsBlob(path)], name, { type: 'application/jsonl' });
-    const timeoutMs = requestTimeoutMs + Math.ceil(file.size / MIN_UPLOAD_BYTES_PER_MS);
+    const timeoutMs = uploadTimeoutMs(requestTimeoutMs, file.size);
     const reply = await call(signal, (options) => client.files.create({ file, purpose: 'batch' }, options), timeoutMs);
     return { inputFileId: parseReply(FileReply, reply, 'a file').id };
   }
@@ -56,7 +63,8 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     if (inputFileId === null) throw rejectedError('OpenAI takes the input as an uploaded file');
     const body = {
       input_file_id: inputFileId,
-      endpoint: mapEndpoint(endpoint),
+      // A compatible provider may have another prefix than the one the SDK's types know.
+      endpoint: mapEndpoint(endpoint, pathPrefix as typeof OPENAI_PATH_PREFIX),
       completion_window: '24h',
       metadata: { [ATTEMPT_TOKEN_KEY]: attemptToken },
     } as const;
@@ -89,9 +97,9 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
   }
 
   return {
-    provider: 'openai',
+    provider: compatible?.provider ?? 'openai',
     inputFraming: { prefix: '', separator: '\n', suffix: '\n' },
-    encodeItem,
+    encodeItem: (item) => encodeItem(item, pathPrefix),
     uploadInput,
     createBatch,
     findBatches: (input) =>
@@ -109,9 +117,11 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
  * repeated by the workflow, which sees each try, heeds the wait the provider asks for and can be stopped, while the SDK
  * sleeps unseen. Every option that the SDK would otherwise read from the environment is set.
  */
-function createClient({ apiKey, baseUrl, requestTimeoutMs }: OpenAiSettings): OpenAI {
+function createClient({ apiKey, baseUrl, requestTimeoutMs, compatible }: OpenAiSettings): OpenAI {
   return new OpenAI({
     apiKey,
+    // A header of null is left out.
+    defaultHeaders: compatible?.auth === 'api-key' ? { 'api-key': apiKey, authorization: null } : {},
     baseURL: baseUrl,
     adminAPIKey: null,
     organization: null,
@@ -121,8 +131,18 @@ function createClient({ apiKey, baseUrl, requestTimeoutMs }: OpenAiSettings): Op
     maxRetries: 0,
     // A followed redirect needs a second copy of the body in memory, and hands the key to another address.
     fetchOptions: { redirect: 'error' },
+    fetch: fetchWithOwnHeaders,
     logLevel: 'off',
   });
+}
+
+/** The headers a request of ours has; the SDK's own telemetry is `x-stainless-…`. */
+const OWN_HEADERS = /^(accept|authorization|api-key|content-type|user-agent|x-stainless-.*)$/;
+
+/** The one thing no option keeps out: the SDK adds the headers that OPENAI_CUSTOM_HEADERS names. */
+function fetchWithOwnHeaders(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const own = [...new Headers(init.headers)].filter(([name]) => OWN_HEADERS.test(name));
+  return fetch(url, { ...init, headers: own });
 }
 
 function resultFiles({ outputFileId, errorFileId }: NativeBatch): ResultFile[] {
@@ -145,11 +165,4 @@ function toKnownBatch(reply: unknown, providerBatchId: string): NativeBatch {
   const batch = parseReply(BatchReply, reply, 'a batch');
   if (batch.id !== providerBatchId || !batch.status) throw malformedReply(reply, `batch ${providerBatchId}`);
   return toNativeBatch(batch);
-}
-
-/** The SDK returns a string for a reply that is not JSON, and whatever object came for one that is. */
-function parseReply<Reply>(schema: z.ZodType<Reply>, reply: unknown, expected: string): Reply {
-  const parsed = schema.safeParse(reply);
-  if (!parsed.success) throw malformedReply(reply, expected);
-  return parsed.data;
 }

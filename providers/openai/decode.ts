@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../domain/provider.ts';
 import { sliceMember } from '../json-member.ts';
 import type { LineResult, ResultLine } from '../provider.ts';
+import { MAX_ID_LENGTH, readResultLine } from '../result-line.ts';
 import { readSafeText } from '../safe-text.ts';
 import { classifyItemFailure, type ItemError, readItemError, toFailed } from './item-failure.ts';
 import { isRecord, judgeBody } from './result-body.ts';
@@ -9,8 +10,6 @@ import { readUsage } from './usage.ts';
 type Json = Readonly<Record<string, unknown>>;
 type FailedResult = Extract<LineResult, { kind: 'failed' }>;
 
-/** Longer than any id we send, so a cut id is never taken for one. */
-const MAX_ID_LENGTH = 256;
 /** The documented beginning of a line, from which a line cut or garbled further on can still be told. */
 const LINE_START = /^\s*\{(?:\s*"id"\s*:\s*"[^"\\]*"\s*,)?\s*"custom_id"\s*:\s*"([^"\\]{1,256})"/;
 
@@ -30,24 +29,9 @@ const NEVER_RAN: ReadonlyMap<string, LineResult> = new Map([
  * they report, since OpenAI bills it.
  */
 export function decodeLine(endpoint: Endpoint, line: string): ResultLine {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(line);
-  } catch {
-    const id = LINE_START.exec(line)?.[1];
-    return { kind: 'unreadable', reason: 'not_json', providerItemId: readSafeText(id, MAX_ID_LENGTH) };
-  }
-  if (!isRecord(parsed)) return { kind: 'unreadable', reason: 'not_an_object', providerItemId: null };
-  const id = parsed['custom_id'];
-  if (typeof id !== 'string' || id === '') {
-    const reason = id === undefined || id === null || id === '' ? 'custom_id_missing' : 'custom_id_not_a_string';
-    return { kind: 'unreadable', reason, providerItemId: null };
-  }
-  return {
-    kind: 'result',
-    providerItemId: readSafeText(id, MAX_ID_LENGTH) ?? '',
-    result: decodeResult(endpoint, line, parsed),
-  };
+  return readResultLine(line, { idMember: 'custom_id', lineStart: LINE_START }, (parsed) =>
+    decodeResult(endpoint, line, parsed),
+  );
 }
 
 function decodeResult(endpoint: Endpoint, line: string, parsed: Json): LineResult {

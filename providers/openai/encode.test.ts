@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { encodeItem, mapEndpoint } from './encode.ts';
 
-const item = { providerItemId: 'att-1', endpoint: 'chat.completions', model: 'gpt-4.1-mini' } as const;
+const item = {
+  providerItemId: 'att-1',
+  endpoint: 'chat.completions',
+  model: 'gpt-4.1-mini',
+  defaultMaxOutputTokens: 100,
+} as const;
 
 test("writes one request line with the provider's own model name", () => {
   const request = { model: 'analysis-large', messages: [{ role: 'user', content: 'Hi\nthere' }] };
@@ -33,9 +38,15 @@ test.each([
   ['embeddings', '/v1/embeddings'],
   ['moderations', '/v1/moderations'],
 ] as const)('maps %s to %s', (endpoint, path) => {
-  expect(mapEndpoint(endpoint)).toBe(path);
+  expect(mapEndpoint(endpoint, '/v1')).toBe(path);
 });
 
 test('refuses an endpoint OpenAI does not have before anything is sent', () => {
-  expect(() => mapEndpoint('messages')).toThrow(expect.objectContaining({ code: 'rejected', mayHaveActed: false }));
+  expect(() => mapEndpoint('messages', '/v1')).toThrow(
+    expect.objectContaining({ code: 'rejected', mayHaveActed: false }),
+  );
+});
+
+test("writes another provider's own path before the endpoint", () => {
+  expect(JSON.parse(encodeItem({ ...item, request: {} }, '')).url).toBe('/chat/completions');
 });

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError, OpenAIError } from 'openai';
 import { expect, test } from 'vitest';
-import { malformedReply, toProviderError } from './errors.ts';
+import { toProviderError } from './errors.ts';
 
 const now = new Date('2026-11-30T12:00:00Z');
 
@@ -92,17 +92,4 @@ test.each([
 
 test('a request the SDK refuses to build was never sent', () => {
   expect(toProviderError(new OpenAIError('path'), now)).toMatchObject({ code: 'rejected', mayHaveActed: false });
-});
-
-test('a malformed reply says what came instead', () => {
-  const reply = Object.defineProperty({ error: { message: 'The batch was lost', code: 'lost' } }, '_request_id', {
-    value: 'req_2',
-  });
-  expect(malformedReply(reply, 'a batch')).toMatchObject({
-    code: 'malformed_reply',
-    message: 'the reply is not a batch: The batch was lost',
-    requestId: 'req_2',
-    mayHaveActed: true,
-  });
-  expect(malformedReply('<html>Hello</html>', 'a batch').message).toContain('<html>Hello');
 });

@@ -1,14 +1,10 @@
 import { APIConnectionTimeoutError, APIError, OpenAIError } from 'openai';
 import { toNetworkError } from '../network-error.ts';
 import { ProviderError, type ProviderErrorCode } from '../provider-error.ts';
+import { redact } from '../reply-error.ts';
 import { parseRetryAfterMs } from '../retry-after.ts';
-import { readSafeText } from '../safe-text.ts';
 import { type ErrorMeaning, findMeaning } from './error-codes.ts';
 import { ErrorBody } from './wire.ts';
-
-const MAX_MESSAGE_LENGTH = 2000;
-/** OpenAI quotes the beginning and end of a refused key. */
-const KEY = /\b(sk|sess|pk)-[\w*.-]{4,}/g;
 
 type Verdict = Pick<ProviderError, 'code' | 'isRetryable' | 'mayHaveActed'>;
 
@@ -39,25 +35,6 @@ export function toProviderError(error: unknown, now: Date): ProviderError {
     return new ProviderError({ code: 'rejected', message: redact(error.message), ...REFUSED, cause: error });
   }
   return toNetworkError(error);
-}
-
-/** A reply with status 200 that is not what was asked for: a proxy's page, an error object, a field missing. */
-export function malformedReply(reply: unknown, expected: string): ProviderError {
-  const inner = typeof reply === 'object' && reply !== null && 'error' in reply ? reply.error : null;
-  const { data } = ErrorBody.safeParse(inner);
-  const found = data?.message ?? data?.code ?? (typeof reply === 'string' ? reply.slice(0, 200) : null);
-  return new ProviderError({
-    code: 'malformed_reply',
-    message: redact(`the reply is not ${expected}${found === null ? '' : `: ${found}`}`),
-    status: 200,
-    requestId: readRequestId(reply),
-    ...UNCLEAR,
-  });
-}
-
-/** Refused by the adapter itself, before anything was sent. */
-export function rejectedError(message: string): ProviderError {
-  return new ProviderError({ code: 'rejected', message, ...REFUSED });
 }
 
 function toStatusError(error: APIError, status: number, now: Date): ProviderError {
@@ -95,14 +72,4 @@ function verdictOfStatus(status: number): Verdict {
   if (status === 409 || status >= 500) return { code: 'unavailable', ...UNCLEAR };
   if (status >= 400) return { code: refusal[status] ?? 'rejected', ...REFUSED };
   return { code: 'malformed_reply', ...UNCLEAR };
-}
-
-function readRequestId(reply: unknown): string | null {
-  // The SDK hangs the `x-request-id` header on a parsed reply under this name.
-  const id = typeof reply === 'object' && reply !== null && '_request_id' in reply ? reply._request_id : null;
-  return typeof id === 'string' ? id : null;
-}
-
-function redact(message: string): string {
-  return readSafeText(message.replace(KEY, '$1-…'), MAX_MESSAGE_LENGTH) ?? '';
 }

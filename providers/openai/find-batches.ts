@@ -1,7 +1,7 @@
 import type { FindBatchesInput, NativeBatch } from '../provider.ts';
 import type { ProviderError } from '../provider-error.ts';
+import { malformedReply } from '../reply-error.ts';
 import { readTime, toNativeBatch } from './batch.ts';
-import { malformedReply } from './errors.ts';
 import { BatchListReply, BatchReply, ListedBatch } from './wire.ts';
 
 /** Where a batch carries its attempt's token (at most 64 characters of key, 512 of value). */

@@ -10,6 +10,8 @@ test.each([
   ['failed', 'ended', 'failed'],
   ['expired', 'ended', 'expired'],
   ['cancelled', 'ended', 'cancelled'],
+  ['COMPLETED', 'ended', 'completed'],
+  ['IN_PROGRESS', 'running', null],
   ['archived', 'running', null],
   ['constructor', 'running', null],
   ['', 'running', null],

@@ -12,9 +12,13 @@ const PHASES: Readonly<Record<string, { phase: BatchPhase; end: BatchEnd | null 
   cancelled: { phase: 'ended', end: 'cancelled' },
 };
 
-/** A status not in the table is `running`: results are never read from a state we do not know. */
+/**
+ * A status not in the table is `running`: results are never read from a state we do not know. Compatible providers
+ * write the same words in capitals (Together docs).
+ */
 export function mapStatus(nativeStatus: string): { phase: BatchPhase; end: BatchEnd | null } {
-  return Object.hasOwn(PHASES, nativeStatus) ? (PHASES[nativeStatus] ?? RUNNING) : RUNNING;
+  const status = nativeStatus.toLowerCase();
+  return Object.hasOwn(PHASES, status) ? (PHASES[status] ?? RUNNING) : RUNNING;
 }
 
 const RUNNING = { phase: 'running', end: null } as const;

@@ -15,7 +15,7 @@ export const BatchFault = z
   .catch({});
 export type BatchFault = z.infer<typeof BatchFault>;
 
-export const BatchReply = z.object({
+const PlainBatch = z.object({
   id: Id,
   object: z.literal('batch').nullish(),
   status: z.string().min(1).nullish(),
@@ -32,7 +32,14 @@ export const BatchReply = z.object({
   /** No field of a batch: what stands here in a reply with status 200 is an error in a batch's place. */
   error: z.null().optional(),
 });
+/** A compatible provider wraps a new batch in `job` (Together docs). */
+export const BatchReply = z.preprocess(unwrapJob, PlainBatch);
 export type BatchReply = z.infer<typeof BatchReply>;
+
+function unwrapJob(reply: unknown): unknown {
+  if (typeof reply !== 'object' || reply === null || !('job' in reply) || 'id' in reply) return reply;
+  return reply.job;
+}
 
 /** Enough of a listed batch to tell whether it is the one looked for. */
 export const ListedBatch = z.object({

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Env, Route } from '../endpoint.ts';
+import { newId } from '../state.ts';
 import {
   type BatchCreate,
   batchFacts,
@@ -13,7 +14,6 @@ import {
 } from './batches.ts';
 import { readJson } from './read-json.ts';
 import type { OpenAiSimulator } from './simulator.ts';
-import { newId } from './state.ts';
 
 /** The `/v1/batches` routes (openai SDK types). */
 export function batchRoutes(simulator: OpenAiSimulator) {

@@ -1,13 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
+import type { Ending } from '../batch-record.ts';
 import type { Faults } from '../faults.ts';
 import type { ResultFileName } from '../line-faults.ts';
+import { newId } from '../state.ts';
 import { createWorkQueue } from '../work-queue.ts';
 import { ENDPOINTS, type Endpoint } from './prompt.ts';
-import type { BatchRecord, Ending } from './records.ts';
+import type { BatchRecord } from './records.ts';
 import { type WrittenResults, writeResults } from './results.ts';
 import type { OpenAiSettings } from './settings.ts';
-import { newId, type State } from './state.ts';
+import type { State } from './state.ts';
 import { type Validated, validateInput } from './validation.ts';
 
 /** Result files written but not yet known to the API. */

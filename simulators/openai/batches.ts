@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { NO_USAGE } from '../answer.ts';
+import { type BatchStatus, isTerminal } from '../batch-record.ts';
 import type { FaultAction } from '../fault-actions.ts';
 import type { Facts } from '../journal.ts';
+import { shownCounts } from '../shown-counts.ts';
 import { invalidRequest, notFound, refusal } from './errors.ts';
 import { pageOf } from './page.ts';
 import { ENDPOINTS } from './prompt.ts';
-import { type BatchRecord, type BatchStatus, type FileRecord, isTerminal } from './records.ts';
+import type { BatchRecord, FileRecord } from './records.ts';
 import type { OpenAiSettings } from './settings.ts';
 
 /** Endpoints the API takes but this simulator cannot answer. */
@@ -124,21 +126,9 @@ export function batchView(batch: BatchRecord, counts: { total: number; completed
 /** The view as a fault wants it shown. */
 export function distorted(view: BatchView, action: FaultAction) {
   const { counts, native_status: status = view.status } = action;
-  const { request_counts: requestCounts, ...rest } = { ...view, status };
-  switch (counts) {
-    case undefined:
-      return { ...rest, request_counts: requestCounts };
-    case 'absent':
-      return rest;
-    case 'zero':
-      return { ...rest, request_counts: { total: 0, completed: 0, failed: 0 } };
-    case 'strings': {
-      const texts = Object.entries(requestCounts).map(([name, count]) => [name, String(count)]);
-      return { ...rest, request_counts: Object.fromEntries(texts) };
-    }
-    default:
-      return { ...rest, request_counts: { ...requestCounts, ...counts } };
-  }
+  const { request_counts: trueCounts, ...rest } = { ...view, status };
+  const requestCounts = shownCounts(trueCounts, counts);
+  return { ...rest, ...(requestCounts !== undefined && { request_counts: requestCounts }) };
 }
 
 export function batchFacts(batch: BatchRecord | undefined, id: string): Facts {

@@ -1,4 +1,5 @@
-import { type BatchError, type BatchRecord, isTerminal } from './records.ts';
+import { isTerminal } from '../batch-record.ts';
+import type { BatchError, BatchRecord } from './records.ts';
 import type { OpenAiSettings } from './settings.ts';
 
 /**

@@ -2,11 +2,12 @@ import { rm } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { Facts } from '../journal.ts';
+import { newId } from '../state.ts';
 import { invalidRequest, notFound } from './errors.ts';
 import { pageOf } from './page.ts';
 import type { FileRecord } from './records.ts';
 import type { OpenAiSettings } from './settings.ts';
-import { newId, type State } from './state.ts';
+import type { State } from './state.ts';
 import type { Upload } from './upload.ts';
 
 const PURPOSES = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];

@@ -1,4 +1,5 @@
 import type { Directives } from '../directives.ts';
+import type { Fate } from '../fates.ts';
 import { ERROR_DIRECTIVES, errorBody, errorOfDirective, type OpenAiError } from './errors.ts';
 import { type Body, type Endpoint, INPUT_FIELD } from './prompt.ts';
 
@@ -10,10 +11,6 @@ export interface Item {
   /** Those that hold for this attempt. */
   directives: Directives;
 }
-
-/** How an item ends when nothing interrupts its batch. */
-export const FATES = ['succeeds', 'fails', 'hangs', 'vanishes'] as const;
-export type Fate = (typeof FATES)[number];
 
 export function fateOf(item: Item): Fate {
   if (item.directives.expire) return 'hangs';

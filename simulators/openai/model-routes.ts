@@ -1,12 +1,12 @@
 import { parseDirectives } from '../directives.ts';
 import type { Route } from '../endpoint.ts';
+import { newId } from '../state.ts';
 import { invalidRequest, notFound } from './errors.ts';
 import { modelList } from './models.ts';
 import { type Body, ENDPOINTS, type Endpoint, promptOf } from './prompt.ts';
 import { readJson } from './read-json.ts';
 import { replyTo } from './replies.ts';
 import type { OpenAiSimulator } from './simulator.ts';
-import { newId } from './state.ts';
 
 const ROUTE_NAMES: Readonly<Record<Endpoint, string>> = {
   '/v1/chat/completions': 'chat.completions.create',

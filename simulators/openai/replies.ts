@@ -1,6 +1,6 @@
 import { type Answer, NO_USAGE, replyId } from '../answer.ts';
-import { createRandom, hash32 } from '../random.ts';
 import { estimateTokens } from '../reply-text.ts';
+import { unitVector } from '../unit-vector.ts';
 import { answerItem, usageField } from './answer.ts';
 import { type Item, itemError } from './item.ts';
 import { moderationResult } from './moderation.ts';
@@ -118,13 +118,6 @@ function embeddings(item: Item, context: ReplyContext): ItemReply {
     body: { object: 'list', data, model: body['model'], ...usage },
     usage: { ...NO_USAGE, input: tokens },
   };
-}
-
-function unitVector(text: string, dimensions: number): Float32Array {
-  const random = createRandom(hash32(text));
-  const vector = Float32Array.from({ length: dimensions }, () => random() - 0.5);
-  const length = Math.hypot(...vector);
-  return vector.map((each) => each / length);
 }
 
 function moderation(item: Item, { idSeed }: ReplyContext): ItemReply {

@@ -24,10 +24,11 @@ export function neverRanLine(batchId: string, customId: string, ending: keyof ty
   return JSON.stringify({ id: lineId(batchId, customId), custom_id: customId, response: null, error });
 }
 
-/** The two ways users have seen a line say nothing about its request. */
+/** The ways users have seen a line say nothing about its request, and one without its id. */
 export const lineRewriters = {
   emptyBody: (line: string) => withResponse(line, (response) => ({ ...response, status_code: 200, body: {} })),
   zeroStatus: (line: string) => withResponse(line, () => ({ status_code: 0, request_id: '', body: {} })),
+  withoutKey: (line: string) => JSON.stringify({ ...JSON.parse(line), custom_id: undefined }),
 };
 
 function withResponse(line: string, change: (response: object) => object): string {

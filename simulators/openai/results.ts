@@ -1,5 +1,6 @@
 import { NO_USAGE } from '../answer.ts';
 import type { FirstAttempts } from '../attempts.ts';
+import type { Ending } from '../batch-record.ts';
 import { parseDirectives } from '../directives.ts';
 import type { FaultAction } from '../fault-actions.ts';
 import { appendedLines, bytesToCut, createLineDamage, type ResultFileName, type ResultLine } from '../line-faults.ts';
@@ -9,7 +10,7 @@ import { createRandom, shuffled } from '../random.ts';
 import { fateOf, type Item } from './item.ts';
 import { type InputLine, isProblem, readInputLine } from './lines.ts';
 import { type Endpoint, promptOf } from './prompt.ts';
-import type { BatchUsage, Ending } from './records.ts';
+import type { BatchUsage } from './records.ts';
 import { replyTo } from './replies.ts';
 import { lineRewriters, neverRanLine, ranLine } from './result-lines.ts';
 

@@ -1,19 +1,22 @@
 import { z } from 'zod';
 import { createBackground } from '../background.ts';
+import { isTerminal } from '../batch-record.ts';
 import type { Clock } from '../clock.ts';
 import type { Faults } from '../faults.ts';
 import type { Journal } from '../journal.ts';
 import type { SimulatedProvider } from '../provider.ts';
+import { standardTarget } from '../standard-webhooks.ts';
 import { createWebhookSender } from '../webhook-sender.ts';
 import { createBatchWork } from './batch-work.ts';
 import { type BatchView, batchView } from './batches.ts';
 import { OPENAI_FAULT_ROUTES } from './fault-routes.ts';
 import type { BatchRecord } from './records.ts';
-import { isTerminal } from './records.ts';
 import { createRunner, type Runner } from './runner.ts';
 import { OpenAiSettings, type OpenAiSettingsChange } from './settings.ts';
 import { createState, type State } from './state.ts';
 import { announceEnd } from './webhook.ts';
+
+const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 
 /** One instance: its files and batches, what moves them, and its settings. */
 export interface OpenAiSimulator extends SimulatedProvider {
@@ -46,8 +49,9 @@ export async function createOpenAiSimulator(parts: {
     journal,
     target() {
       const { webhookUrl: url, webhookSecret: secret, webhookRetryBaseMs: retryBaseMs } = settings;
-      return url === null || secret === null ? undefined : { url, secret, retryBaseMs };
+      return url === null || secret === null ? undefined : standardTarget({ url, secret, retryBaseMs });
     },
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
   });
   const runner = createRunner({
     state,

@@ -1,23 +1,20 @@
 import type { FirstAttempts } from '../attempts.ts';
+import type { Validated as ValidatedInput } from '../batch-progress.ts';
 import { parseDirectives } from '../directives.ts';
+import { FATES } from '../fates.ts';
 import { readLines } from '../line-reader.ts';
-import { FATES, type Fate, fateOf } from './item.ts';
+import { fateOf } from './item.ts';
 import { isProblem, type LineProblem, problem, readInputLine } from './lines.ts';
 import { type Endpoint, inputsOf, promptOf, promptTokens } from './prompt.ts';
 import type { BatchError } from './records.ts';
 
 const MOST_EMBEDDING_INPUTS = 50_000;
 
-export interface Validated {
-  /** Empty when the file may run. */
+export interface Validated extends ValidatedInput {
   errors: BatchError[];
   model: string | null;
   total: number;
   tokens: number;
-  /** How each line will end, in file order, as an index into `FATES`. */
-  fates: Uint8Array;
-  /** How many lines end by themselves; the others hang until the batch expires. */
-  ends: number;
 }
 
 /**
@@ -74,20 +71,6 @@ export async function validateInput(
   if (fates.length > limits.maxLines) errors.unshift({ ...tooMany('requests', limits.maxLines), line: null });
   if (inputs > MOST_EMBEDDING_INPUTS) errors.unshift({ ...tooMany('inputs', MOST_EMBEDDING_INPUTS), line: null });
   return { errors, model, total: fates.length, tokens, fates: Uint8Array.from(fates), ends };
-}
-
-/** How many of the first `finished` items that end at all have ended well and badly. */
-export function tallyFates(fates: Uint8Array, finished: number): { completed: number; failed: number } {
-  const [fails, hangs]: [Fate, Fate] = ['fails', 'hangs'];
-  let left = finished;
-  let failed = 0;
-  for (const code of fates) {
-    if (left === 0) break;
-    if (FATES[code] === hangs) continue;
-    if (FATES[code] === fails) failed += 1;
-    left -= 1;
-  }
-  return { completed: finished - left - failed, failed };
 }
 
 function duplicateId(id: string): LineProblem {

@@ -1,6 +1,6 @@
+import { newId } from '../state.ts';
 import type { WebhookSender } from '../webhook-sender.ts';
 import type { BatchRecord } from './records.ts';
-import { newId } from './state.ts';
 
 /** Announces the end of a batch with a thin event: fetch the batch for anything else (openai SDK types). */
 export function announceEnd(sender: WebhookSender, batch: BatchRecord, nowMs: number): void {

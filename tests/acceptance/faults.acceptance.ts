@@ -35,6 +35,8 @@ beforeAll(async () => {
     databaseUrl: gateway.database.url,
     namespace: gateway.namespace,
     openaiUrl: gateway.openaiUrl,
+    anthropicUrl: gateway.anthropicUrl,
+    geminiUrl: gateway.geminiUrl,
   });
   const [api, first] = await Promise.all([stack.startApi(), stack.startWorker()]);
   worker = first;

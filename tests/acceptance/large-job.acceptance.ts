@@ -28,6 +28,8 @@ beforeAll(async () => {
     databaseUrl: gateway.database.url,
     namespace: gateway.namespace,
     openaiUrl: gateway.openaiUrl,
+    anthropicUrl: gateway.anthropicUrl,
+    geminiUrl: gateway.geminiUrl,
   });
   [api, worker] = await Promise.all([stack.startApi(), stack.startWorker()]);
   const tenant = await gateway.newTenant({ limit: '1000' });

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
 import { sanitiseUsage } from '../../domain/usage.ts';
 import { splitLines } from '../../providers/jsonl.ts';
 import type { BatchProvider, LineResult, NativeBatch, ResultFile } from '../../providers/provider.ts';
@@ -13,12 +15,14 @@ import { ADAPTERS } from './adapters.ts';
 const { signal } = new AbortController();
 const TIMEOUTS = { requestTimeoutMs: 10_000, idleTimeoutMs: 10_000 };
 
-describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples, settings }) => {
+/** The most tokens of a reply to a request that sets no limit. */
+const DEFAULT_MAX_OUTPUT_TOKENS = 1_000;
+
+describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples, settings, traits }) => {
   let simulators: Simulators;
   let control: Control;
   let provider: BatchProvider;
   let folder: string;
-  let attempts = 0;
   let token = '';
   let startedAt = new Date();
 
@@ -36,22 +40,29 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     await control.clearFaults();
     await control.clearJournal();
     provider = connect(simulators, TIMEOUTS);
-    attempts += 1;
-    token = `attempt${attempts}`;
+    token = newToken();
     startedAt = new Date();
   });
 
+  const newToken = () => encodeAttemptToken(randomBytes(ATTEMPT_TOKEN_BYTES));
   const fault = (route: keyof typeof routes, action: object, times: number | 'always' = 1) =>
     control.faults({ provider: name, route: routes[route], times, action });
 
   async function upload(prompts: readonly string[], { endpoint, model, request } = samples[0]) {
     const lines = prompts.map((prompt, index) =>
-      provider.encodeItem({ providerItemId: `${token}-${index + 1}`, endpoint, model, request: request(prompt) }),
+      provider.encodeItem({
+        providerItemId: `${token}-${index + 1}`,
+        endpoint,
+        model,
+        request: request(prompt),
+        defaultMaxOutputTokens: DEFAULT_MAX_OUTPUT_TOKENS,
+      }),
     );
     const { prefix, separator, suffix } = provider.inputFraming;
     const path = join(folder, `${token}.jsonl`);
     await writeFile(path, prefix + lines.join(separator) + suffix);
     const uploaded = await provider.uploadInput({ path, fileName: `${token}.jsonl`, signal });
+    expect(uploaded === null).toBe(!traits.uploadsInput);
     const inputFileId = uploaded?.inputFileId ?? null;
     return { attemptToken: token, endpoint, model, itemCount: prompts.length, inputFileId, path, signal };
   }
@@ -113,7 +124,7 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
       '[[sim:missing]]',
       '[[sim:usage=none]]',
     ]);
-    expect(created).toMatchObject({ phase: 'validating', end: null, capacityRefused: false });
+    expect(created).toMatchObject({ phase: traits.createdPhase, end: null, capacityRefused: false });
     expect(created.createdAt?.getTime()).toBeGreaterThan(startedAt.getTime() - 60_000);
     const ended = await untilEnded(created);
     expect(ended).toMatchObject({ end: 'completed', providerBatchId: created.providerBatchId });
@@ -137,17 +148,21 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     if (result?.kind !== 'completed') throw new Error(`the item is ${result?.kind}`);
     expect(sanitiseUsage(result.usage, { inputTokens: 0, outputTokens: 0 }).estimated).toBe(false);
     expect(JSON.parse(result.body)).toBeTypeOf('object');
-    expect(result.model).toBe(sample.model);
+    expect(result.model).toBe(sample.namesModel === false ? null : sample.model);
   });
 
-  test('a cancelled batch keeps what was finished', async () => {
+  test(`a cancelled batch keeps ${traits.keepsFinished ? 'what was finished' : 'nothing'}`, async () => {
     await fault('create', { stuck: { state: 'in_progress', finished: 4 } });
     const created = await submit(prompts(10));
-    await eventually(async () => (await retrieve(created)).progress?.completed === 4);
+    await eventually(async () => {
+      const { phase, progress } = await retrieve(created);
+      return phase === 'running' && progress?.completed === (traits.showsProgress ? 4 : undefined);
+    });
     const cancelling = await provider.cancelBatch({ providerBatchId: created.providerBatchId, signal });
     expect(['cancelling', 'ended']).toContain(cancelling.phase);
     const ended = await untilEnded(created);
     expect(ended.end).toBe('cancelled');
+    if (!traits.keepsFinished) return expect(provider.resultFiles(ended)).toEqual([]);
     const kinds = count(await kindsOf(ended));
     expect(kinds('completed')).toBeGreaterThanOrEqual(4);
     expect(kinds('completed') + kinds('cancelled')).toBe(10);
@@ -159,21 +174,32 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     expect(answer).toMatchObject({ phase: 'ended', end: 'completed' });
   });
 
-  test('an expired batch keeps what was finished and names the rest', async () => {
+  test(`an expired batch keeps ${traits.keepsFinished ? 'what was finished and names the rest' : 'nothing'}`, async () => {
     await fault('create', { end_state: { status: 'expired', finished: 3 } });
     const ended = await untilEnded(await submit(prompts(10)));
     expect(ended.end).toBe('expired');
+    if (!traits.keepsFinished) return expect(provider.resultFiles(ended)).toEqual([]);
     const kinds = count(await kindsOf(ended));
     expect([kinds('completed'), kinds('expired')]).toEqual([3, 7]);
   });
 
-  test('a batch refused for want of capacity says so', async () => {
-    await fault('create', { end_state: { status: 'failed', errors: [{ code: 'token_limit_exceeded' }] } });
+  test.each(traits.fullQueue)('a full queue is told apart where it is said $said', async ({ said, action }) => {
+    await fault('create', action);
+    if (said === 'at_create') {
+      const full = { code: 'capacity_full', isRetryable: true, mayHaveActed: false };
+      return expect(submit(prompts(2))).rejects.toMatchObject(full);
+    }
     expect(await untilEnded(await submit(prompts(2)))).toMatchObject({ end: 'failed', capacityRefused: true });
   });
 
-  test('a batch with a bad line says which', async () => {
+  test(`a bad line fails its ${traits.badLineFails} and is named`, async () => {
     const ended = await untilEnded(await submit(['fine', '[[sim:invalid_line]]']));
+    if (traits.badLineFails === 'item') {
+      const results = await collect(ended);
+      expect(ended).toMatchObject({ end: 'completed', validationErrors: [] });
+      expect(results.get(`${token}-1`)?.kind).toBe('completed');
+      return expect(results.get(`${token}-2`)).toMatchObject({ kind: 'failed', class: 'validation' });
+    }
     expect(ended).toMatchObject({ end: 'failed', capacityRefused: false, validationErrors: [{ line: 2 }] });
     expect(provider.resultFiles(ended)).toEqual([]);
   });
@@ -184,7 +210,7 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     ['a 504 comes in its place', { status_after: 504 }, 'timed_out'],
   ])('a create that was accepted while %s is found, exactly once', async (_name, action, code) => {
     await submit(prompts(1));
-    token = `${token}x`;
+    token = newToken();
     await fault('create', action);
     const input = await upload(prompts(2));
     await expect(provider.createBatch(input)).rejects.toMatchObject({ code, mayHaveActed: true });
@@ -194,8 +220,22 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     expect(creates).toHaveLength(2);
   });
 
+  test(`of two batches alike the one of a token is found ${traits.carriesLabel ? 'alone' : 'alone once both have ended'}`, async () => {
+    await fault('create', { stuck: { state: 'in_progress' } }, 2);
+    const other = await submit(prompts(2));
+    token = newToken();
+    const input = await upload(prompts(2));
+    const own = await provider.createBatch(input);
+    const found = (await findOwn(input)).map(({ providerBatchId }) => providerBatchId);
+    const [newest, ...older] = [own.providerBatchId, other.providerBatchId];
+    expect(found).toEqual(traits.carriesLabel ? [newest] : [newest, ...older]);
+    for (const { providerBatchId } of [own, other]) await control.batch(providerBatchId, { stuck: null });
+    await Promise.all([untilEnded(own), untilEnded(other)]);
+    expect(await findOwn(input)).toMatchObject([{ providerBatchId: newest }]);
+  });
+
   test('a create that was refused is not found', async () => {
-    await fault('create', { status: 429, headers: { 'retry-after': '7' } });
+    await fault('create', traits.waitSevenSeconds);
     const input = await upload(prompts(1));
     const refused = { code: 'rate_limited', mayHaveActed: false, isRetryable: true, retryAfterMs: 7000 };
     await expect(provider.createBatch(input)).rejects.toMatchObject(refused);
@@ -244,9 +284,15 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
   });
 
   test('a status it does not know is still running', async () => {
-    const ended = await untilEnded(await submit(prompts(1)));
+    await fault('create', { stuck: { state: 'in_progress' } });
+    const created = await submit(prompts(1));
     await fault('retrieve', { native_status: 'archiving' });
-    expect(await retrieve(ended)).toMatchObject({ phase: 'running', end: null, nativeStatus: 'archiving' });
+    expect(await retrieve(created)).toMatchObject({ phase: 'running', end: null, nativeStatus: 'archiving' });
+    await control.batch(created.providerBatchId, { stuck: null });
+    const ended = await untilEnded(created);
+    await fault('retrieve', { native_status: 'archiving' });
+    const end = traits.endOfUnknownStatus;
+    expect(await retrieve(ended)).toMatchObject({ phase: end === null ? 'running' : 'ended', end });
   });
 
   test('reads the same results however the download is cut into chunks and lines end', async () => {

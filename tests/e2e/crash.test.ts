@@ -29,6 +29,8 @@ beforeAll(async () => {
     databaseUrl: gateway.database.url,
     namespace: gateway.namespace,
     openaiUrl: gateway.openaiUrl,
+    anthropicUrl: gateway.anthropicUrl,
+    geminiUrl: gateway.geminiUrl,
     env: { BATCHGATE_CREATE_DEADLINE_MS: '25000' },
   });
   caller = (await gateway.newTenant({ limit: '1000' })).caller;

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createProviderActivities } from '../../activities/create-activities.ts';
 import { createJobActivities } from '../../activities/job.ts';
 import { createKey } from '../../db/api-keys.ts';
-import { createProviders } from '../../providers/registry.ts';
 import type { Fault } from '../../simulators/faults.ts';
 import { runActivity, testDependencies } from '../harness/activities.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -30,12 +29,7 @@ async function wholeLedger(caller: Caller, jobId: string): Promise<unknown[]> {
 
 /** The activities of a second worker, for running a step again beside the one that ran it. */
 function secondWorker() {
-  const providers = createProviders({
-    openai: { apiKey: 'sim-key', baseUrl: gateway.openaiUrl },
-    requestTimeoutMs: 5_000,
-    idleTimeoutMs: 5_000,
-  });
-  const dependencies = testDependencies(gateway.database.db, { providers });
+  const dependencies = testDependencies(gateway.database.db, { providers: gateway.providers });
   return { ...createProviderActivities(dependencies), ...createJobActivities(dependencies) };
 }
 

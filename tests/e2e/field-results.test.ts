@@ -3,9 +3,10 @@ import { toUuid } from '../../db/ids.ts';
 import type { Fault } from '../../simulators/faults.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startGateway, type TestGateway } from '../harness/gateway.ts';
+import { completion, resultLine } from '../harness/openai-lines.ts';
 import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
 import { lockRows } from '../harness/row-lock.ts';
-import { completion, resultLine, soundEnd, submitAnswered, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { soundEnd, submitAnswered, submitHalfDone, withStatus } from '../harness/sound-end.ts';
 
 type Action = Fault['action'];
 

@@ -18,6 +18,7 @@ beforeAll(async () => {
     settings: {
       capacityRetryMs: CAPACITY_RETRY_MS,
       waitLimitMs: WAIT_LIMIT_MS,
+      capacityWaitMs: WAIT_LIMIT_MS,
       createDeadlineMs: CREATE_DEADLINE_MS,
       listingLagMs: LISTING_LAG_MS,
       providerLostAfterMs: 2_000,

@@ -21,6 +21,8 @@ beforeAll(async () => {
     databaseUrl: gateway.database.url,
     namespace: gateway.namespace,
     openaiUrl: gateway.openaiUrl,
+    anthropicUrl: gateway.anthropicUrl,
+    geminiUrl: gateway.geminiUrl,
   });
   caller = (await gateway.newTenant()).caller;
   frozen = await stack.startWorker();

@@ -6,7 +6,15 @@ import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { TransferSlots } from '../../activities/transfer-slots.ts';
 import type { Database } from '../../db/client.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
+import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
 import type { BatchProvider } from '../../providers/provider.ts';
+
+/** The built-in providers as they are without any setting. */
+export const TEST_FACTS = {
+  anthropicApiVersion: '2026-10-21',
+  regions: { openai: 'global', anthropic: 'global', gemini: 'global' },
+  configured: [],
+} as const;
 
 /** Dependencies with short paces and no one to talk to; override what the test is about. */
 export function testDependencies(
@@ -17,7 +25,8 @@ export function testDependencies(
   return {
     db,
     providers: new Map(provider === undefined ? [] : [[provider.provider, provider]]),
-    workflows: { start: async () => false, signalCancel: async () => undefined },
+    catalogue: createGatewayCatalogue(TEST_FACTS),
+    workflows: { start: async () => false, signalCancel: async () => undefined, wakeShard: async () => undefined },
     transfers: new TransferSlots(2),
     settings: {
       pollMinMs: 10,
@@ -28,6 +37,7 @@ export function testDependencies(
       providerLostAfterMs: 1_000,
       capacityRetryMs: 20,
       waitLimitMs: 60_000,
+      capacityWaitMs: 60_000,
       shardWindow: 8,
       workDirectory: path.join(tmpdir(), 'batchgate-tests'),
     },

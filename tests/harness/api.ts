@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createJobActivities } from '../../activities/job.ts';
 import { createApp } from '../../api/app.ts';
+import type { ApiDependencies } from '../../api/dependencies.ts';
 import type { ApiApp } from '../../api/env.ts';
 import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES } from '../../api/intake/intake-settings.ts';
 import { SpoolSpace } from '../../api/intake/spool-space.ts';
@@ -32,6 +33,10 @@ export class FakeJobWorkflows implements JobWorkflows {
   };
   pollNow: JobWorkflows['pollNow'] = async (jobId, shards) => {
     this.calls.push(['pollNow', jobId, shards]);
+    return 'signalled';
+  };
+  pollShard: JobWorkflows['pollShard'] = async (jobId, shard) => {
+    this.calls.push(['pollShard', jobId, shard]);
     return 'signalled';
   };
   queryState: JobWorkflows['queryState'] = async () => null;
@@ -130,11 +135,19 @@ export interface TestApi {
 }
 
 /** The api over a test's database, without a socket. */
-export function createTestApi(db: Database): TestApi {
+export function createTestApi(
+  db: Database,
+  {
+    providerWebhooks = new Map(),
+    logger = createLogger({ level: 'silent', service: 'api' }),
+  }: Partial<Pick<ApiDependencies, 'providerWebhooks' | 'logger'>> = {},
+): TestApi {
   const workflows = new FakeJobWorkflows(db);
   const app = createApp({
     db,
+    catalogue: testDependencies(db).catalogue,
     workflows,
+    providerWebhooks,
     intake: {
       spool: {
         directory: join(tmpdir(), `batchgate-spool-${randomUUID()}`),
@@ -143,7 +156,7 @@ export function createTestApi(db: Database): TestApi {
       },
       limits: DEFAULT_INTAKE_LIMITS,
     },
-    logger: createLogger({ level: 'silent', service: 'api' }),
+    logger,
     now: () => new Date(),
     temporalUi: { url: 'http://127.0.0.1:8233', namespace: 'default' },
   });

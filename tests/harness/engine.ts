@@ -2,12 +2,15 @@ import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { EngineSettings } from '../../activities/dependencies.ts';
-import { createProviders } from '../../providers/registry.ts';
+import type { ProviderFacts } from '../../config/env.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
+import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
+import { createProviders, type ProviderSettings } from '../../providers/registry.ts';
 import { type Control, createControl } from '../../simulators/control-client.ts';
-import { startSimulators } from '../../simulators/start.ts';
+import { type Simulators, startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
-import { testDependencies } from './activities.ts';
+import { TEST_FACTS, testDependencies } from './activities.ts';
 import { createNamespace } from './namespace.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
@@ -18,6 +21,10 @@ export interface TestEngine {
   readonly client: Client;
   readonly namespace: string;
   readonly openaiUrl: string;
+  readonly anthropicUrl: string;
+  readonly geminiUrl: string;
+  readonly catalogue: Catalogue;
+  readonly providers: ReturnType<typeof createProviders>;
   /** Tells the workers to stop, waits for what they are at, and starts new ones. */
   restartWorkers(): Promise<void>;
   /** Until `startWorkers` nobody works. */
@@ -29,6 +36,9 @@ export interface TestEngine {
 export interface TestEngineOptions {
   readonly settings?: Partial<EngineSettings>;
   readonly simulators?: Parameters<typeof startSimulators>[0];
+  /** Providers beside the built-in three: how to reach them, and what is known of them. */
+  readonly compatible?: (simulators: Simulators) => NonNullable<ProviderSettings['compatible']>;
+  readonly configured?: ProviderFacts['configured'];
   /** False where workers are processes of their own. */
   readonly workers?: boolean;
 }
@@ -38,7 +48,11 @@ Runtime.install({
   telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
 });
 
-const QUICK = { openai: { validatingMs: 0, inProgressMs: 0, finalizingMs: 0, cancellingMs: 0 } };
+const QUICK = {
+  openai: { validatingMs: 0, inProgressMs: 0, finalizingMs: 0, cancellingMs: 0 },
+  anthropic: { inProgressMs: 0, endingMs: 0, cancelingMs: 0 },
+  gemini: { pendingMs: 0, runningMs: 0, cancellingMs: 0 },
+};
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**
@@ -53,11 +67,18 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
   const client = new Client({ connection, namespace });
   const providers = createProviders({
     openai: { apiKey: 'sim-key', baseUrl: simulators.openaiUrl },
+    anthropic: { apiKey: 'sim-key', baseUrl: simulators.anthropicUrl, apiVersion: TEST_FACTS.anthropicApiVersion },
+    gemini: { apiKey: 'sim-key', baseUrl: simulators.geminiUrl },
+    compatible: options.compatible?.(simulators) ?? [],
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
     idleTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const base = testDependencies(database.db, { providers, workflows: createJobWorkflowControl(client) });
-  const dependencies = { ...base, settings: { ...base.settings, ...options.settings } };
+  const dependencies = {
+    ...base,
+    catalogue: createGatewayCatalogue({ ...TEST_FACTS, configured: options.configured ?? [] }),
+    settings: { ...base.settings, ...options.settings },
+  };
 
   let running: { workers: Worker[]; done: Promise<unknown> } | null = null;
   const start = async (): Promise<void> => {
@@ -84,6 +105,10 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     client,
     namespace,
     openaiUrl: simulators.openaiUrl,
+    anthropicUrl: simulators.anthropicUrl,
+    geminiUrl: simulators.geminiUrl,
+    catalogue: dependencies.catalogue,
+    providers,
     restartWorkers: async () => {
       await stopWorkers();
       await start();

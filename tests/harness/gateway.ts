@@ -8,11 +8,15 @@ import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES } from '../../api/int
 import { SpoolSpace } from '../../api/intake/spool-space.ts';
 import { createJobWorkflows } from '../../api/temporal.ts';
 import { createKey } from '../../db/api-keys.ts';
+import { createWebhookVerifiers } from '../../providers/webhooks.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { startEngine, type TestEngine, type TestEngineOptions } from './engine.ts';
 import { eventually } from './eventually.ts';
 import { insertTenant } from './jobs.ts';
 import { findFaults } from './soundness.ts';
+
+/** What the gateway of a test takes events of providers by. */
+export const TEST_WEBHOOK_SECRET = 'whsec_YSBzZWNyZXQgb2YgdGhlIHRlc3Rz';
 
 const SPOOL_BYTES = 1024 ** 3;
 const TERMINAL = ['completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'];
@@ -164,7 +168,12 @@ export async function startGateway(options: TestEngineOptions = {}): Promise<Tes
   const { db } = engine.database;
   const app = createApp({
     db,
+    catalogue: engine.catalogue,
     workflows: createJobWorkflows(engine.client),
+    providerWebhooks: createWebhookVerifiers({
+      signedLikeOpenAi: new Map([['openai', [TEST_WEBHOOK_SECRET]]]),
+      gemini: { secrets: [TEST_WEBHOOK_SECRET], jwks: null, audience: null },
+    }),
     intake: {
       spool: {
         directory: join(tmpdir(), `batchgate-spool-${randomUUID()}`),

@@ -2,6 +2,7 @@ import type { Control } from '../../simulators/control-client.ts';
 import type { Fault } from '../../simulators/faults.ts';
 import { eventually } from './eventually.ts';
 import type { TestGateway } from './gateway.ts';
+import type { SimulatedProvider } from './simulated-provider.ts';
 
 /** A batch as the simulated OpenAI shows it. */
 export interface SimulatedBatch {
@@ -46,13 +47,16 @@ export async function batchOf(
   return eventually(async () => (await batchesOf(gateway, jobId)).slice(0, 1).find(fact), { timeoutMs: 20_000 });
 }
 
+type More = Pick<Fault, 'times' | 'skip' | 'match'>;
+
+/** A fault of a simulated provider, by default on one call. */
+export function faultAt(provider: SimulatedProvider, route: string, action: Fault['action'], more: More = {}): Fault {
+  return { provider, route, action, ...more };
+}
+
 /** A fault of the simulated OpenAI, by default on one call. */
-export function openai(
-  route: string,
-  action: Fault['action'],
-  more: Pick<Fault, 'times' | 'skip' | 'match'> = {},
-): Fault {
-  return { provider: 'openai', route, action, ...more };
+export function openai(route: string, action: Fault['action'], more: More = {}): Fault {
+  return faultAt('openai', route, action, more);
 }
 
 export function prompts(count: number, mark = ''): string[] {

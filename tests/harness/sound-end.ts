@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import type { Fault } from '../../simulators/faults.ts';
+import { type ChatTarget, OPENAI } from './chat-targets.ts';
 import { eventually } from './eventually.ts';
 import type { Caller, JobAnswer, ResultRow, TestGateway } from './gateway.ts';
-import { batchOf, openai, prompts } from './provider-side.ts';
+import { batchAt } from './provider-calls.ts';
+import { faultAt, prompts } from './provider-side.ts';
 
 /**
  * Waits for the end of a job of `row_1`, `row_2`, … and sees that it is sound: money adds up, nothing is held any more,
@@ -39,14 +41,17 @@ function numberOf({ custom_id: customId }: ResultRow): number {
 export async function submitHalfDone(
   gateway: TestGateway,
   caller: Caller,
-  { total, finished, end }: { total: number; finished: number; end?: Fault['action']['end_state'] },
+  scene: { total: number; finished: number; end?: Fault['action']['end_state']; mark?: string },
+  { provider, model, showsProgress }: ChatTarget = OPENAI,
 ): Promise<string> {
+  const { total, finished, end, mark } = scene;
   const stuck = { state: 'in_progress' as const, finished };
-  await gateway.simulator.faults(openai('batches.create', { stuck, ...(end !== undefined && { end_state: end }) }));
-  const jobId = await caller.submitPrompts(prompts(total));
+  const action = { stuck, ...(end !== undefined && { end_state: end }) };
+  await gateway.simulator.faults(faultAt(provider, 'batches.create', action));
+  const jobId = await caller.submitPrompts(prompts(total, mark), { model });
   await eventually(async () => {
     const { status, progress } = await caller.job(jobId);
-    return status === 'running' && progress?.completed === finished;
+    return status === 'running' && (!showsProgress || progress?.completed === finished);
   });
   return jobId;
 }
@@ -60,35 +65,14 @@ export async function submitAnswered(
   caller: Caller,
   total: number,
   write: (id: (row: number) => string) => string[],
-  options: Record<string, unknown> = {},
+  { provider, model }: ChatTarget = OPENAI,
 ): Promise<string> {
   const { simulator } = gateway;
-  await simulator.faults(openai('batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
-  const jobId = await caller.submitPrompts(prompts(total), options);
-  const batch = await batchOf(gateway, jobId);
-  const token = batch.metadata?.batchgate_attempt;
+  await simulator.faults(faultAt(provider, 'batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
+  const jobId = await caller.submitPrompts(prompts(total), { model });
+  const { id, token } = await batchAt(gateway, jobId);
   const lines = write((row) => `${token}-${row}`);
-  await simulator.faults(openai('batch:results', { omit_lines: {}, append_raw_lines: lines }));
-  await simulator.batch(batch.id, { stuck: null });
+  await simulator.faults(faultAt(provider, 'batch:results', { omit_lines: {}, append_raw_lines: lines }));
+  await simulator.batch(id, { stuck: null });
   return jobId;
-}
-
-/** A result line of OpenAI with status 200. */
-export function resultLine(customId: string, body: unknown): string {
-  return JSON.stringify({ id: 'batch_req_1', custom_id: customId, response: { status_code: 200, body }, error: null });
-}
-
-/** A chat completion with a given text, finish reason and usage. */
-export function completion({
-  text = 'done',
-  stop = 'stop',
-  usage,
-}: {
-  text?: string | null;
-  stop?: string;
-  usage?: unknown;
-}) {
-  const message = { role: 'assistant', content: text };
-  const choices = [{ index: 0, message, finish_reason: stop }];
-  return { id: 'chatcmpl-1', object: 'chat.completion', model: 'gpt-4o-mini', choices, usage };
 }

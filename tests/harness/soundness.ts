@@ -4,44 +4,102 @@ import { getJobRow } from '../../db/job-rows.ts';
 import { verifyLedger } from '../../ledger/verify.ts';
 import type { Control } from '../../simulators/control-client.ts';
 
-/** Of a simulated batch, what tells whose it is and whether anything ran in it. */
-const SimulatedBatch = z.object({
-  id: z.string(),
-  status: z.string(),
-  output_file_id: z.string().nullable(),
-  error_file_id: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()).nullable(),
-});
-type SimulatedBatch = z.infer<typeof SimulatedBatch>;
+/** A batch as a provider knows it, whichever provider it is. */
+interface ProviderSideBatch {
+  readonly id: string;
+  /** The attempt token it was labelled with; null where the provider has no label. */
+  readonly token: string | null;
+  readonly mayHaveRun: boolean;
+}
 
 /** Where the gateway's OpenAI adapter leaves the attempt's token, read here from the provider's side. */
 const TOKEN_KEY = 'batchgate_attempt';
 
+/** A batch that failed at validation ran nothing, and leaves no file. */
+const OpenAiBatch = z
+  .object({
+    id: z.string(),
+    status: z.string(),
+    output_file_id: z.string().nullable(),
+    error_file_id: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()).nullable(),
+  })
+  .transform(({ id, status, output_file_id, error_file_id, metadata }) => ({
+    id,
+    token: metadata?.[TOKEN_KEY] ?? null,
+    mayHaveRun: status !== 'failed' || output_file_id !== null || error_file_id !== null,
+  }));
+
+const AnthropicBatch = z
+  .object({
+    id: z.string(),
+    processing_status: z.string(),
+    request_counts: z.object({ succeeded: z.number(), errored: z.number() }),
+  })
+  .transform(({ id, processing_status, request_counts: { succeeded, errored } }) => ({
+    id,
+    token: null,
+    mayHaveRun: processing_status !== 'ended' || succeeded + errored > 0,
+  }));
+
+/** Only a batch that succeeded ran for us: the others leave nothing and bill nothing. */
+const GeminiBatch = z
+  .object({ name: z.string(), metadata: z.object({ state: z.string(), displayName: z.string().optional() }) })
+  .transform(({ name, metadata: { state, displayName = null } }) => ({
+    id: name,
+    token: displayName,
+    mayHaveRun: !['BATCH_STATE_FAILED', 'BATCH_STATE_CANCELLED', 'BATCH_STATE_EXPIRED'].includes(state),
+  }));
+
+const BATCHES = { openai: OpenAiBatch, anthropic: AnthropicBatch, gemini: GeminiBatch } as const;
+
+interface Attempt {
+  readonly shard: number;
+  readonly attempt_token: string;
+  readonly provider_batch_id: string | null;
+}
+
 /**
  * Everything that has to hold of a job whatever befell it, and does not: money that does not add up, two batches made
- * under one attempt token, or an item that ran in two batches.
+ * under one attempt token, a batch at a provider without labels that nobody here knows, or an item that ran in two batches.
  */
 export async function findFaults(db: Database, simulator: Control, jobId: string): Promise<string[]> {
   const { differences } = await verifyLedger(db, { jobId });
   const { key } = await getJobRow(db.pool, jobId);
-  const { rows: attempts } = await db.pool.query<{ shard: number; attempt_token: string }>(
-    'SELECT shard, attempt_token FROM batch_provider_metadata WHERE job_id = $1',
+  const { rows: attempts } = await db.pool.query<Attempt>(
+    'SELECT shard, attempt_token, provider_batch_id FROM batch_provider_metadata WHERE job_id = $1',
     [key.uuid],
   );
-  const batches = z.array(SimulatedBatch).parse((await simulator.batches())['openai'] ?? []);
-  const byToken = Map.groupBy(batches, ({ metadata }) => metadata?.[TOKEN_KEY] ?? '');
-  const ranByShard = new Map<number, number>();
+  const batches = await listBatches(simulator);
   const faults = differences.map((difference) => `the ledger differs: ${JSON.stringify(difference)}`);
-  for (const { shard, attempt_token: token } of attempts) {
-    const own = byToken.get(token) ?? [];
-    if (own.length > 1) faults.push(`${own.length} batches were made under token ${token}`);
-    ranByShard.set(shard, (ranByShard.get(shard) ?? 0) + own.filter(mayHaveRun).length);
+  const ranByShard = new Map<number, number>();
+  for (const attempt of attempts) {
+    const own = batches.filter((batch) => isOf(batch, attempt));
+    if (own.length > 1) faults.push(`${own.length} batches were made under token ${attempt.attempt_token}`);
+    const ran = own.filter(({ mayHaveRun }) => mayHaveRun).length;
+    ranByShard.set(attempt.shard, (ranByShard.get(attempt.shard) ?? 0) + ran);
   }
   for (const [shard, ran] of ranByShard) if (ran > 1) faults.push(`the items of shard ${shard} are in ${ran} batches`);
+  for (const id of await findStrangers(db, batches)) faults.push(`nobody knows of batch ${id}`);
   return faults;
 }
 
-/** A batch that failed at validation ran nothing, and leaves no file. */
-function mayHaveRun({ status, output_file_id, error_file_id }: SimulatedBatch): boolean {
-  return status !== 'failed' || output_file_id !== null || error_file_id !== null;
+function isOf(batch: ProviderSideBatch, { attempt_token, provider_batch_id }: Attempt): boolean {
+  return batch.token === null ? batch.id === provider_batch_id : batch.token === attempt_token;
+}
+
+async function listBatches(simulator: Control): Promise<ProviderSideBatch[]> {
+  const shown = await simulator.batches();
+  return Object.entries(BATCHES).flatMap(([provider, schema]) => z.array(schema).parse(shown[provider] ?? []));
+}
+
+/** Batches without a label that no attempt of any job has for its own. */
+async function findStrangers(db: Database, batches: readonly ProviderSideBatch[]): Promise<string[]> {
+  const unlabelled = batches.filter(({ token }) => token === null).map(({ id }) => id);
+  const { rows } = await db.pool.query<{ id: string }>(
+    `SELECT id FROM unnest($1::text[]) AS id
+     WHERE NOT EXISTS (SELECT 1 FROM batch_provider_metadata WHERE provider_batch_id = id)`,
+    [unlabelled],
+  );
+  return rows.map(({ id }) => id);
 }

@@ -26,7 +26,10 @@ const PACES = {
 export interface StackTarget {
   readonly databaseUrl: string;
   readonly namespace: string;
+  /** Where the simulated providers are. */
   readonly openaiUrl: string;
+  readonly anthropicUrl: string;
+  readonly geminiUrl: string;
   /** Added to the environment of every process. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -106,7 +109,7 @@ export class GatewayStack {
   }
 
   #environment(folder: string, own: Record<string, string>): Record<string, string | undefined> {
-    const { databaseUrl, namespace, openaiUrl, env } = this.#target;
+    const { databaseUrl, namespace, openaiUrl, anthropicUrl, geminiUrl, env } = this.#target;
     return {
       PATH: process.env['PATH'],
       ...PACES,
@@ -115,6 +118,10 @@ export class GatewayStack {
       TEMPORAL_NAMESPACE: namespace,
       OPENAI_API_KEY: 'sim-key',
       OPENAI_BASE_URL: openaiUrl,
+      ANTHROPIC_API_KEY: 'sim-key',
+      ANTHROPIC_BASE_URL: anthropicUrl,
+      GEMINI_API_KEY: 'sim-key',
+      GOOGLE_GEMINI_BASE_URL: geminiUrl,
       BATCHGATE_SPOOL_DIR: join(folder, 'spool'),
       BATCHGATE_LOG_LEVEL: 'info',
       ...env,

@@ -9,13 +9,14 @@ afterAll(drop);
 const { pool } = db;
 const NOW = new Date('2026-08-19T10:00:00Z');
 const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+const ALIASES = { fast: [{ provider: 'openai', model: 'x', region: null, weight: null }] };
 
 await insertTenant(pool, {
   tenantId: 'tenant_a',
   name: 'A',
   currency: 'EUR',
   timeZone: 'Europe/Berlin',
-  aliases: { fast: 'openai/x' },
+  aliases: ALIASES,
 });
 await pool.query(
   "INSERT INTO customers (tenant_id, customer_id, name) VALUES ('tenant_a', 'cust_1', 'One'), ('tenant_a', 'cust_2', 'Two')",
@@ -28,7 +29,9 @@ test('finds a tenant as it was written, and says whether an id was free', async 
     currency: 'EUR',
     timeZone: 'Europe/Berlin',
     policy: {},
-    aliases: { fast: 'openai/x' },
+    aliases: ALIASES,
+    allowedModels: null,
+    allowedProviders: null,
     suspendedAt: null,
   });
   expect(await findTenant(pool, 'tenant_b')).toBeNull();

@@ -43,20 +43,21 @@ test('applies every migration once, in order, and then has nothing to do', async
 
 test("keeps Prisma's books: names, checksums of the bytes, times and one step each", async () => {
   await migrate(database.url);
-  const [file] = await readMigrationFiles(MIGRATIONS_DIRECTORY);
-  const bytes = await readFile(join(MIGRATIONS_DIRECTORY, file?.name ?? '', 'migration.sql'));
-  expect(await query('SELECT * FROM _prisma_migrations')).toEqual([
-    {
+  const files = await readMigrationFiles(MIGRATIONS_DIRECTORY);
+  const expected = files.map(async ({ name }) => {
+    const bytes = await readFile(join(MIGRATIONS_DIRECTORY, name, 'migration.sql'));
+    return {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       checksum: createHash('sha256').update(bytes).digest('hex'),
       finished_at: expect.any(Date),
-      migration_name: file?.name,
+      migration_name: name,
       logs: null,
       rolled_back_at: null,
       started_at: expect.any(Date),
       applied_steps_count: 1,
-    },
-  ]);
+    };
+  });
+  expect(await query('SELECT * FROM _prisma_migrations ORDER BY migration_name')).toEqual(await Promise.all(expected));
 });
 
 test("agrees with Prisma's own look at the history, applied, unapplied and edited", async () => {
@@ -145,6 +146,45 @@ test('makes the partitions of this month and the next, and of later months when 
   );
   await migrate(database.url, { now: () => Date.UTC(2027, 0, 1) });
   expect(await leaves()).toContain('batch_items_202702');
+});
+
+test('an alias that named one model becomes a list of one target', async () => {
+  const [first, ...later] = await readMigrationFiles(directory);
+  for (const { name } of later) await rm(join(directory, name), { recursive: true });
+  await migrate(database.url, { directory });
+  const old = {
+    qualified: 'openai/gpt-4o',
+    deep: 'gemini/models/x',
+    plain: 'gpt-4o-mini',
+    claude: 'claude-haiku-5-5',
+    gemini: 'gemini-3.8-flash',
+    unknown: 'elsewhere/llama',
+    'odd "name"': 'openai/',
+    number: 3,
+  };
+  await database.db.pool.query(
+    `INSERT INTO tenants (tenant_id, name, aliases) VALUES ('some', 'x', $1), ('none', 'x', '{}'), ('broken', 'x', '[1]')`,
+    [old],
+  );
+  await cp(MIGRATIONS_DIRECTORY, directory, { recursive: true });
+  expect(await migrate(database.url, { directory })).not.toContain(first?.name);
+  const target = (provider: string, model: string) => [{ provider, model, region: null, weight: null }];
+  expect(await query('SELECT tenant_id, aliases FROM tenants ORDER BY tenant_id')).toEqual([
+    { tenant_id: 'broken', aliases: {} },
+    { tenant_id: 'none', aliases: {} },
+    {
+      tenant_id: 'some',
+      aliases: {
+        qualified: target('openai', 'gpt-4o'),
+        deep: target('gemini', 'models/x'),
+        plain: target('openai', 'gpt-4o-mini'),
+        claude: target('anthropic', 'claude-haiku-5-5'),
+        gemini: target('gemini', 'gemini-3.8-flash'),
+        unknown: target('openai', 'elsewhere/llama'),
+        'odd "name"': target('openai', 'openai/'),
+      },
+    },
+  ]);
 });
 
 test('a database that is away is dependency_unavailable', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SubmitResult, WaitingReason } from '../../activities/interfaces.ts';
+import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
 import { cancelSignal, pollNowSignal, providerBatchStateQuery } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -57,6 +58,33 @@ test.concurrent('a shard that waits says for what, and until when', async () => 
   expect(typedSearchAttributes.get(searchAttributes.status)).toBe('waiting');
   await handle.signal(pollNowSignal);
   await handle.result();
+});
+
+test.concurrent('a waiting shard that is woken asks again at once, and waking one that has ended is harmless', async () => {
+  const job = engine().addJob({ submit: [waitFor('provider_capacity', MINUTE_MS)] });
+  const handle = await engine().startShard(job);
+  await eventually(() => job.shard(1).state === 'waiting');
+  const control = createJobWorkflowControl(engine().client);
+  await control.wakeShard(job.jobId, 1);
+  await handle.result();
+  expect(job.called('submitAttempt').map(({ attempt }) => attempt)).toEqual([1, 1]);
+  await control.wakeShard(job.jobId, 1);
+});
+
+test.concurrent('a shard split after its batch was refused sends nothing more', async () => {
+  const split = { next: 'resubmit', delayMs: 0, waiting: null, settled: 0, remaining: 10, unmatched: 0 } as const;
+  const job = engine().addJob({ ingest: [split] });
+  const ingesting = job.hold('ingestAttempt');
+  const handle = await engine().startShard(job);
+  await eventually(() => job.called('ingestAttempt').length === 1);
+  const reading = job.hold('nextStep');
+  ingesting.release();
+  await eventually(() => job.called('nextStep').length === 3);
+  job.shard(1).state = 'superseded';
+  reading.release();
+  await handle.result();
+  expect(job.called('submitAttempt')).toHaveLength(1);
+  expect(job.called('closeShard')).toEqual([]);
 });
 
 test.concurrent.each([

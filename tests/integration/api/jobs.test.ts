@@ -49,7 +49,12 @@ test.each([
   ['an unknown field inside', { ...JOB, execution: { pace: 1 } }, 'execution.pace', 'unknown field'],
   ['a field of a later version', { ...JOB, retry_policy: {} }, 'retry_policy', 'not supported by this version'],
   ['a webhook', { ...JOB, webhook: { url: 'https://x' } }, 'webhook', 'not supported by this version'],
-  ['a region', { ...JOB, execution: { region: 'eu' } }, 'execution.region', 'not supported by this version'],
+  [
+    'a deadline',
+    { ...JOB, execution: { deadline: '2026-12-01T00:00:00Z' } },
+    'execution.deadline',
+    'not supported by this version',
+  ],
   ['another storage', { ...JOB, storage: 'hashes' }, 'storage', 'only "raw" storage'],
   ['a float for money', { ...JOB, max_cost: 2.5 }, 'max_cost', 'expected string'],
   ['negative money', { ...JOB, max_cost: '-1.00' }, 'max_cost', 'plain decimal string'],

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, expect, test } from 'vitest';
+import { setAliases } from '../../../db/tenants.ts';
 import { chatItem, createTestApi } from '../../harness/api.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
@@ -167,7 +168,8 @@ test.each([
 
 test('budgets and models are those of the key’s tenant', async () => {
   const tenantId = await api.tenant('12.5');
-  await db.pool.query(`UPDATE tenants SET aliases = '{"house": "openai/gpt-4o"}' WHERE tenant_id = $1`, [tenantId]);
+  const target = { provider: 'openai', model: 'gpt-4o', region: null, weight: null };
+  await setAliases(db.pool, tenantId, { house: [target] });
   const caller = await api.caller('tenant_admin', { tenantId });
   const budgets = await caller.get('/v1/budgets');
   expect(budgets.json.data).toEqual([
@@ -184,7 +186,7 @@ test('budgets and models are those of the key’s tenant', async () => {
     },
   ]);
   const models = await caller.get('/v1/models');
-  expect(models.json.aliases).toContainEqual({ alias: 'house', model: 'openai/gpt-4o' });
+  expect(models.json.aliases).toContainEqual({ alias: 'house', model: 'openai/gpt-4o', targets: [target] });
   const found = models.json.data.find(({ model }: { model: string }) => model === 'openai/gpt-4o-mini');
   expect(found).toMatchObject({ provider: 'openai', endpoints: ['chat.completions', 'responses'], currency: 'USD' });
   expect(new Set(models.json.data.map(({ model }: { model: string }) => model)).size).toBe(models.json.data.length);

@@ -6,7 +6,7 @@ import { clearStage, stageLines } from '../../../db/result-stage.ts';
 import { getShard } from '../../../db/shards.ts';
 import { itemStateCode } from '../../../domain/item-state.ts';
 import { parseNumeric } from '../../../domain/money.ts';
-import { findPrice } from '../../../domain/price-book.ts';
+import { createPriceBook, PUBLISHED_PRICES } from '../../../domain/price-book.ts';
 import { priceUsage } from '../../../domain/pricing.ts';
 import { settleStaged } from '../../../ledger/settle.ts';
 import { verifyLedger } from '../../../ledger/verify.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const price = findPrice('openai', 'gpt-4o-mini', new Date());
+const price = createPriceBook(PUBLISHED_PRICES).find('openai', 'gpt-4o-mini', new Date());
 
 function staged(itemNo: number, line: number, tokens: { input: number; output: number } | null) {
   if (price === null) throw new Error('the price book knows gpt-4o-mini');

@@ -44,8 +44,10 @@ function parts(overrides: Partial<StackParts> = {}): StackParts {
       bootstraps += 1;
       return { adminKey: `admin-${bootstraps}`, operatorKey: 'operator', tenantKey: 'tenant' };
     },
-    startSimulators: async ({ openaiPort, controlPort, host }) => ({
+    startSimulators: async ({ openaiPort, anthropicPort, geminiPort, controlPort, host }) => ({
       openaiUrl: `http://${host}:${openaiPort}`,
+      anthropicUrl: `http://${host}:${anthropicPort}`,
+      geminiUrl: `http://${host}:${geminiPort}`,
       controlUrl: `http://${host}:${controlPort}`,
       close: async () => undefined,
     }),
@@ -89,8 +91,8 @@ test('starts everything, says where it is, and when ephemeral leaves neither a p
     database_url: expect.stringMatching(/^postgresql:.*\/batchgate$/),
     simulators: {
       openai_url: expect.stringMatching(url),
-      anthropic_url: null,
-      gemini_url: null,
+      anthropic_url: expect.stringMatching(url),
+      gemini_url: expect.stringMatching(url),
       control_url: expect.stringMatching(url),
     },
   });

@@ -1,0 +1,1 @@
+export const MODELS_ROUTE = { tags: ['Models'], security: [{ bearer: [] }] };

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { ChangeAllowList } from '../contracts/allow-list.ts';
+import { ApiKey } from '../contracts/api-key.ts';
+import { CapabilityOverride, CapabilityOverrideList, type NewCapability } from '../contracts/capability-override.ts';
+import { AliasesSet, TenantAliases } from '../contracts/model-alias.ts';
+import { PriceOverride, PriceOverrideList } from '../contracts/price-override.ts';
+import { Tenant } from '../contracts/tenant.ts';
+import type { Client, Query } from './client.ts';
+import { pathSegment } from './gateway.ts';
+
+const PRICES = '/v1/admin/prices';
+const CAPABILITIES = '/v1/admin/capabilities';
+
+/** The calls of a gateway admin's key. What comes from a file is sent as it is: the gateway knows what is wrong with it. */
+export function adminCalls(client: Client) {
+  return {
+    getAliases: (tenantId: string) => client.get(`${tenantPath(tenantId)}/aliases`, TenantAliases),
+    setAliases: (tenantId: string, aliases: unknown) =>
+      client.send('PUT', `${tenantPath(tenantId)}/aliases`, AliasesSet, { json: { aliases } }),
+    getTenant: (tenantId: string) => client.get(tenantPath(tenantId), Tenant),
+    updateTenant: (tenantId: string, change: ChangeAllowList) =>
+      client.send('PATCH', tenantPath(tenantId), Tenant, { json: change }),
+    updateKey: (tenantId: string, keyId: string, change: ChangeAllowList) =>
+      client.send('PATCH', `${tenantPath(tenantId)}/keys/${pathSegment(keyId)}`, ApiKey, { json: change }),
+    listPrices: (query: Query) => client.get(PRICES, PriceOverrideList, query),
+    addPrice: (price: unknown) =>
+      client.send('POST', PRICES, PriceOverride, { json: price, idempotencyKey: randomUUID() }),
+    withdrawPrice: (overrideId: string) => client.send('DELETE', `${PRICES}/${pathSegment(overrideId)}`, PriceOverride),
+    listCapabilities: (query: Query) => client.get(CAPABILITIES, CapabilityOverrideList, query),
+    addCapability: (capability: NewCapability) =>
+      client.send('POST', CAPABILITIES, CapabilityOverride, { json: capability, idempotencyKey: randomUUID() }),
+    withdrawCapability: (overrideId: string) =>
+      client.send('DELETE', `${CAPABILITIES}/${pathSegment(overrideId)}`, CapabilityOverride),
+  };
+}
+
+export type AdminCalls = ReturnType<typeof adminCalls>;
+
+function tenantPath(tenantId: string): string {
+  return `/v1/admin/tenants/${pathSegment(tenantId)}`;
+}

@@ -1,0 +1,103 @@
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { CapabilityOverride } from '../../contracts/capability-override.ts';
+import { PriceOverride } from '../../contracts/price-override.ts';
+
+/** What a test arranges and looks at. */
+export interface FakeAdmin {
+  readonly url: string;
+  /** Calls as `GET /path?query`, the keys they came with, and the bodies that were sent. */
+  readonly calls: string[];
+  readonly keys: string[];
+  readonly bodies: unknown[];
+  close(): Promise<void>;
+}
+
+const RECORD = {
+  tenant_id: null,
+  reason: 'agreed',
+  created_by: 'key_admin',
+  created_at: '2026-08-19T10:00:00.000Z',
+  withdrawn_by: null,
+  withdrawn_at: null,
+};
+const RATES = { input: '1', cached_input: '0.5', cache_write: '1', output: '2.25' };
+
+const PRICE = PriceOverride.parse({
+  ...RECORD,
+  override_id: 'price_1',
+  provider: 'openai',
+  model: 'gpt-x',
+  from: '2026-12-01',
+  currency: 'USD',
+  kind: 'chat',
+  standard: RATES,
+  batch: RATES,
+  long_context: null,
+  max_output_tokens: 1000,
+});
+const CAPABILITY = CapabilityOverride.parse({
+  ...RECORD,
+  override_id: 'cap_1',
+  tenant_id: 'tenant_a',
+  provider: 'openai',
+  endpoint: 'responses',
+  model: 'gpt-x*',
+  feature: 'tools',
+  is_allowed: false,
+});
+const WITHDRAWN = { withdrawn_by: 'key_admin', withdrawn_at: '2026-08-20T10:00:00.000Z' };
+
+/** A gateway with one tenant, one price and one capability, over real HTTP. */
+export async function startFakeAdmin(): Promise<FakeAdmin> {
+  const app = new Hono();
+  const { promise: port, resolve } = Promise.withResolvers<number>();
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, (info) => resolve(info.port));
+  const fake: FakeAdmin = {
+    url: `http://127.0.0.1:${await port}`,
+    calls: [],
+    keys: [],
+    bodies: [],
+    close: () => new Promise((done) => server.close(() => done())),
+  };
+  addRoutes(app, fake);
+  return fake;
+}
+
+function addRoutes(app: Hono, fake: FakeAdmin): void {
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    fake.calls.push(`${c.req.method} ${pathname}${decodeURIComponent(search)}`);
+    fake.keys.push(c.req.header('authorization')?.replace('Bearer ', '') ?? '');
+    const text = await c.req.text();
+    if (text !== '') fake.bodies.push(JSON.parse(text));
+    await next();
+  });
+  let aliases = {};
+  const answer = () => ({ tenant_id: 'tenant_a', aliases });
+  app.get('/v1/admin/tenants/tenant_a/aliases', (c) => c.json(answer()));
+  app.put('/v1/admin/tenants/tenant_a/aliases', async (c) => {
+    ({ aliases } = await c.req.json());
+    const warning = { error: 'price_unknown', message: 'No batch price is known.', field: 'aliases.fast[0]' };
+    return c.json({ ...answer(), warnings: [warning] });
+  });
+  let lists = { allowed_models: null, allowed_providers: null };
+  const tenant = () => ({ tenant_id: 'tenant_a', name: 'A', currency: 'USD', suspended_at: null, ...lists });
+  app.get('/v1/admin/tenants/tenant_a', (c) => c.json(tenant()));
+  app.patch('/v1/admin/tenants/tenant_a', async (c) => {
+    lists = { ...lists, ...(await c.req.json()) };
+    return c.json(tenant());
+  });
+  app.patch('/v1/admin/tenants/tenant_a/keys/key_1', async (c) => {
+    const { created_at } = RECORD;
+    const whose = { role: 'project', name: 'web', prefix: 'bg_project_x', project_id: 'web', customer_id: null };
+    const times = { expires_at: null, revoked_at: null, last_used_at: null, created_at };
+    return c.json({ key_id: 'key_1', ...whose, scopes: [], ...times, ...lists, ...(await c.req.json()) });
+  });
+  app.get('/v1/admin/prices', (c) => c.json({ data: [PRICE], next_cursor: c.req.query('cursor') ? null : 'more' }));
+  app.post('/v1/admin/prices', (c) => c.json(PRICE, 201));
+  app.delete('/v1/admin/prices/price_1', (c) => c.json({ ...PRICE, ...WITHDRAWN }));
+  app.get('/v1/admin/capabilities', (c) => c.json({ data: [CAPABILITY], next_cursor: null }));
+  app.post('/v1/admin/capabilities', (c) => c.json(CAPABILITY, 201));
+  app.delete('/v1/admin/capabilities/cap_1', (c) => c.json({ ...CAPABILITY, ...WITHDRAWN }));
+}

@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { createPriceBook, PUBLISHED_PRICES } from '../domain/price-book.ts';
+import type { PriceRow } from '../domain/price-row.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { StoredQuote } from './submissions.ts';
+
+/** One model of a job, as its shards name it. */
+interface PricedTarget {
+  /** Empty for the job's own. */
+  readonly requestedModel: string;
+  readonly provider: Provider;
+  readonly providerModel: string;
+}
+
+/** Throws for a target the job was never priced for. */
+export type FindTargetPrice = (target: PricedTarget) => PriceRow;
+
+/**
+ * The price rows a submission was accepted at: what its items are charged by, whatever the price book or an override
+ * says since. Submissions from before the rows were kept are priced by the published book of their time.
+ */
+export async function loadTargetPrices(
+  db: Pick<pg.Pool, 'query'>,
+  job: { readonly uuid: string; readonly submissionNo: number; readonly submittedAt: Date | null },
+): Promise<FindTargetPrice> {
+  const { rows } = await db.query<{ targets: StoredQuote['targets'] | null }>(
+    `SELECT quote -> 'targets' AS targets FROM job_submissions WHERE job_id = $1 AND submission_no = $2`,
+    [job.uuid, job.submissionNo],
+  );
+  const targets = rows[0]?.targets ?? [];
+  return ({ requestedModel, provider, providerModel }) => {
+    const target = targets.find((each) => each.requested_model === requestedModel && each.provider === provider);
+    const price = target?.price ?? publishedPrice(provider, providerModel, job.submittedAt);
+    if (price === null) throw new Error(`no price for ${provider}/${providerModel}`);
+    return price;
+  };
+}
+
+const published = createPriceBook(PUBLISHED_PRICES);
+
+function publishedPrice(provider: Provider, model: string, at: Date | null): PriceRow | null {
+  return at === null ? null : published.find(provider, model, at);
+}

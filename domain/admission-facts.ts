@@ -1,0 +1,59 @@
+import type { Catalogue } from './catalogue.ts';
+import type { ModelAliases } from './model-alias.ts';
+import type { Amount } from './money.ts';
+import type { Endpoint, Provider } from './provider.ts';
+
+/** Items of one kind, as counted at append. Sums are over the group; `tokenClass` is floor(log2(input tokens)) of each. */
+export interface ItemGroup {
+  /** Empty where the items follow the job's model. */
+  readonly requestedModel: string;
+  readonly features: number;
+  readonly tokenClass: number;
+  readonly items: number;
+  readonly bytes: number;
+  readonly largestBytes: number;
+  readonly inputTokens: number;
+  /** Of the items that cap their output. */
+  readonly outputTokens: number;
+  readonly uncappedItems: number;
+}
+
+/** A limit that applies to the job, with what is already committed of it in its current period. */
+export interface BudgetFact {
+  readonly budgetId: string;
+  readonly scope: 'tenant' | 'project' | 'customer';
+  readonly scopeId: string;
+  readonly period: 'total' | 'month';
+  /** First day of the period (UTC date of the tenant's month), YYYY-MM-DD; a total budget starts at 1970-01-01. */
+  readonly periodStart: string;
+  readonly limit: Amount;
+  readonly held: Amount;
+  readonly settled: Amount;
+}
+
+/** Names that may be used; null allows all. */
+export interface AllowList {
+  readonly of: 'tenant' | 'key';
+  readonly models: readonly string[] | null;
+  readonly providers: readonly Provider[] | null;
+}
+
+export interface AdmissionFacts {
+  /** Decides between weighted targets, so that validate and submit choose the same. */
+  readonly jobId: string;
+  readonly catalogue: Catalogue;
+  /** Every list must allow a target: a model by its alias, plain id or `provider/model`. */
+  readonly allowLists: readonly AllowList[];
+  /** Where the job has to be processed, null for anywhere. */
+  readonly region: string | null;
+  /** The only providers the job may run on, null for any. */
+  readonly providers: readonly Provider[] | null;
+  readonly endpoint: Endpoint;
+  readonly requestedModel: string;
+  readonly aliases: ModelAliases;
+  readonly groups: readonly ItemGroup[];
+  readonly maxCost: Amount | null;
+  readonly budgets: readonly BudgetFact[];
+  readonly currency: string;
+  readonly at: Date;
+}

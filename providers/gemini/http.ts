@@ -1,0 +1,83 @@
+import { withDeadline } from '../deadline.ts';
+import { ProviderError } from '../provider-error.ts';
+import { malformedReply } from '../reply-error.ts';
+import { toProviderError, toStatusError } from './errors.ts';
+
+const GEMINI_ORIGIN = 'https://generativelanguage.googleapis.com';
+
+/** What no header can carry would be quoted whole by the error that says so. */
+const HEADER_VALUE = /^[!-~]{1,512}$/;
+
+interface SendInit extends Pick<RequestInit, 'headers' | 'body'> {
+  method: string;
+  signal: AbortSignal;
+}
+
+export type GeminiHttp = ReturnType<typeof createHttp>;
+
+/**
+ * Requests to the Gemini API's REST paths, one for each call. Used where the SDK keeps facts of a reply to itself: its
+ * batches drop the operation's `error` and `batchStats`, its creates of embedding batches write to the console, its list
+ * takes a reply that is no list for an empty one, and its download ends the process on a cut connection.
+ */
+export function createHttp(settings: { apiKey: string; baseUrl: string | null; requestTimeoutMs: number }) {
+  const { apiKey, requestTimeoutMs } = settings;
+  const origin = (settings.baseUrl ?? GEMINI_ORIGIN).replace(/\/+$/, '');
+
+  /** Redirects are refused: a followed one needs a second copy of the body in memory, and hands the key to another address. */
+  async function send(url: string, init: SendInit): Promise<Response> {
+    const response = await fetch(url, { ...init, redirect: 'error' });
+    if (response.ok) return response;
+    // The status is said even where the rest of the reply does not come.
+    const body = await response.text().catch(() => '');
+    throw toStatusError({ status: response.status, headers: response.headers, body }, new Date());
+  }
+
+  /** One call within its time. Throws ProviderError only. */
+  async function call<Reply>(
+    signal: AbortSignal,
+    request: (deadline: AbortSignal) => Promise<Reply>,
+    timeoutMs = requestTimeoutMs,
+  ): Promise<Reply> {
+    if (!HEADER_VALUE.test(apiKey)) throw unusableKey();
+    try {
+      return await withDeadline({ signal, timeoutMs }, request);
+    } catch (error) {
+      throw toProviderError(error);
+    }
+  }
+
+  const headers = () => ({ 'x-goog-api-key': apiKey, 'content-type': 'application/json' });
+
+  async function readJson(signal: AbortSignal, path: string, init: Omit<SendInit, 'signal'>): Promise<unknown> {
+    const text = await call(signal, async (deadline) =>
+      (await send(`${origin}${path}`, { ...init, headers: headers(), signal: deadline })).text(),
+    );
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw malformedReply(null, 'JSON');
+    }
+  }
+
+  return {
+    origin,
+    send,
+    call,
+    getJson: (path: string, signal: AbortSignal) => readJson(signal, path, { method: 'GET' }),
+    postJson: (path: string, body: object, signal: AbortSignal) =>
+      readJson(signal, path, { method: 'POST', body: JSON.stringify(body) }),
+    /** The reply once its headers are there; reading its body is not within the time. */
+    open: (path: string, signal: AbortSignal) =>
+      call(signal, (deadline) => send(`${origin}${path}`, { method: 'GET', headers: headers(), signal: deadline })),
+  };
+}
+
+function unusableKey(): ProviderError {
+  return new ProviderError({
+    code: 'credential_refused',
+    message: 'the API key holds characters that no key has',
+    isRetryable: false,
+    mayHaveActed: false,
+  });
+}

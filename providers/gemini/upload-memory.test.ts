@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+const FILE_BYTES = 250 * 1024 * 1024;
+
+/** Prints how far the resident memory of a process of its own rose above what it held before the upload. */
+const UPLOAD = `
+const [module, baseUrl, path] = process.argv.slice(1);
+const { createGeminiProvider } = await import(module);
+const provider = createGeminiProvider({ apiKey: 'key', baseUrl, requestTimeoutMs: 60000, idleTimeoutMs: 60000 });
+const before = process.memoryUsage.rss();
+await provider.uploadInput({ path, fileName: 'input.jsonl', signal: new AbortController().signal });
+console.log(process.resourceUsage().maxRSS * 1024 - before);
+`;
+
+test('uploads 250 MB without holding them in memory', { timeout: 60_000 }, async () => {
+  let received = 0;
+  const server = createServer((request, response) => {
+    const { host = '', 'x-goog-upload-command': command = '' } = request.headers;
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json');
+      response.setHeader('x-goog-upload-url', `http://${host}/upload`);
+      response.setHeader('x-goog-upload-status', String(command).includes('finalize') ? 'final' : 'active');
+      response.end('{"file":{"name":"files/in1"}}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const folder = await mkdtemp(join(tmpdir(), 'gemini-upload-'));
+  onTestFinished(async () => {
+    server.close();
+    await rm(folder, { recursive: true });
+  });
+  const path = join(folder, 'input.jsonl');
+  const file = await open(path, 'w');
+  for (let written = 0; written < FILE_BYTES; written += 1 << 20) await file.write(Buffer.alloc(1 << 20, 'x'));
+  await file.close();
+
+  const { port } = server.address() as AddressInfo;
+  const adapter = new URL('./adapter.ts', import.meta.url).href;
+  const upload = ['--input-type=module', '-e', UPLOAD, adapter, `http://127.0.0.1:${port}`, path];
+  const { stdout } = await promisify(execFile)(process.execPath, upload);
+
+  expect(received).toBeGreaterThan(FILE_BYTES);
+  expect(Number(stdout)).toBeLessThan(170 * 1024 * 1024);
+});
