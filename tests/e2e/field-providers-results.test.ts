@@ -1,13 +1,22 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Fault } from '../../simulators/faults.ts';
-import { ANTHROPIC, anthropicMessage, type ChatTarget, GEMINI, geminiResponse } from '../harness/chat-targets.ts';
+import {
+  ANTHROPIC,
+  anthropicMessage,
+  atEach,
+  type ChatTarget,
+  GEMINI,
+  geminiResponse,
+} from '../harness/chat-targets.ts';
 import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
 import { batchAt, batchesAt } from '../harness/provider-calls.ts';
 import { faultAt, prompts } from '../harness/provider-side.ts';
-import { DOWNLOAD_ROUTES } from '../harness/simulated-provider.ts';
+import { DOWNLOAD_ROUTES, type SimulatedProvider } from '../harness/simulated-provider.ts';
 import { soundEnd, submitAnswered, withStatus } from '../harness/sound-end.ts';
 
 type Action = Fault['action'];
+
+const BOTH = [ANTHROPIC, GEMINI];
 
 let gateway: TestGateway;
 let caller: Caller;
@@ -32,7 +41,7 @@ async function countEvents(jobId: string, type: string): Promise<number> {
 
 /** Lines of any odd shape around a good answer, by how their items end. */
 const ODD_LINES: {
-  readonly [provider in 'anthropic' | 'gemini']: readonly (readonly [string, (id: string) => string])[];
+  readonly [provider in SimulatedProvider]?: readonly (readonly [string, (id: string) => string])[];
 } = {
   anthropic: [
     ['completed', (id) => `\uFEFF${ANTHROPIC.answered(id)}`],
@@ -91,15 +100,19 @@ function strangeLines({ answered }: ChatTarget, token: string): string[] {
   return [...ids.map((id) => answered(id, { text: 'not yours', usage })), '[1,2]', 'null', 'what is this'];
 }
 
-describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
-  const { provider, model } = target;
-  const download = DOWNLOAD_ROUTES[provider];
-  const fault = (route: string, action: Action, more?: Pick<Fault, 'times'>) =>
-    gateway.simulator.faults(faultAt(provider, route, action, more));
-  const submit = (texts: readonly string[]) => caller.submitPrompts(texts, { model });
+type More = Pick<Fault, 'times'>;
 
-  test('R-01: a batch of which every request failed ends failed, free of charge, with one event', async () => {
-    const jobId = await submit(prompts(6, '[[sim:error=server_error]]'));
+const fault = ({ provider }: ChatTarget, route: string, action: Action, more?: More) =>
+  gateway.simulator.faults(faultAt(provider, route, action, more));
+
+const faultAtDownload = (target: ChatTarget, action: Action, more?: More) =>
+  fault(target, DOWNLOAD_ROUTES[target.provider], action, more);
+
+const submit = ({ model }: ChatTarget, texts: readonly string[]) => caller.submitPrompts(texts, { model });
+
+test('R-01: a batch of which every request failed ends failed, free of charge, with one event', () =>
+  atEach(BOTH, async (target) => {
+    const jobId = await submit(target, prompts(6, '[[sim:error=server_error]]'));
     const { job, rows } = await soundEnd(gateway, caller, jobId);
     expect(await batchesAt(gateway, jobId)).toMatchObject([{ status: target.endedStatus }]);
     expect(job).toMatchObject({
@@ -114,18 +127,20 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
       expect(row.error?.message).not.toBe('');
     }
     expect(await countEvents(jobId, 'batch_job.failed')).toBe(1);
-  });
+  }));
 
-  test('R-01: a batch that ended without results ends the job, its items missing and free', async () => {
-    await fault('batch:results', { no_output_file: true });
-    const jobId = await submit(prompts(4));
+test('R-01: a batch that ended without results ends the job, its items missing and free', () =>
+  atEach(BOTH, async (target) => {
+    await fault(target, 'batch:results', { no_output_file: true });
+    const jobId = await submit(target, prompts(4));
     const { job } = await soundEnd(gateway, caller, jobId);
     expect(job).toMatchObject({ status: 'failed', failures: { missing_result: 4 }, cost: { settled: '0.00' } });
-  });
+  }));
 
-  test('R-02: answers and failures of one file are told apart', async () => {
+test('R-02: answers and failures of one file are told apart', () =>
+  atEach(BOTH, async (target) => {
     const failing = ['[[sim:error=rate_limit]]', '[[sim:error=context_length]]', '[[sim:invalid]]'];
-    const { job, rows } = await soundEnd(gateway, caller, await submit([...prompts(7), ...failing]));
+    const { job, rows } = await soundEnd(gateway, caller, await submit(target, [...prompts(7), ...failing]));
     expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 7, failed: 3 } });
     expect(job.failures).toEqual({ rate_limited: 1, validation: 2 });
     expect(rows.slice(7).map((row) => row.error?.code)).toEqual([
@@ -134,16 +149,17 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
       'invalid_request',
     ]);
     expect(rows.every((row) => (row.cost === '0.00') === (row.status === 'failed'))).toBe(true);
-  });
+  }));
 
-  test('R-04: lines that cannot be read fail alone, and the other seven are kept and charged', async () => {
+test('R-04: lines that cannot be read fail alone, and the other seven are kept and charged', () =>
+  atEach(BOTH, async (target) => {
     const damage = {
       empty_body_lines: { index: [0] },
       invalid_utf8_lines: { index: [1] },
       half_last_line: true,
     } as const;
-    await fault(download, damage as unknown as Action, { times: 'always' });
-    const jobId = await submit(prompts(10, '[[sim:usage=1000,100]]'));
+    await faultAtDownload(target, damage as unknown as Action, { times: 'always' });
+    const jobId = await submit(target, prompts(10, '[[sim:usage=1000,100]]'));
     const { job, rows } = await soundEnd(gateway, caller, jobId);
     expect(job).toMatchObject({
       status: 'completed_with_errors',
@@ -155,25 +171,28 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
     expect(withStatus(rows, 'failed').map((row) => [row.error?.code, row.cost])).toEqual(
       Array(3).fill(['malformed_result', '0.00']),
     );
-  });
+  }));
 
-  test.each([
-    { how: 'garbled', action: { invalid_utf8_lines: { index: [1] }, garble_lines: { index: [4] } } },
-    { how: 'halved', action: { half_last_line: true } },
-    { how: 'cut off', action: { cut: { after_bytes: 1_000 } } },
-    { how: 'ended as if it were whole', action: { truncate: { after_bytes: 1_000 } } },
-    { how: 'answered with an error in its place', action: { error_object_200: true } },
-    { how: 'answered with a page of a proxy', action: { status: 502, body: '<html>bad gateway</html>' } },
-    { how: 'unknown at first', action: { not_found: true } },
-  ])('R-04: a download that is $how is read again', async ({ action }) => {
-    await fault(download, action as Action);
-    const { job } = await soundEnd(gateway, caller, await submit(prompts(10)));
+test.each([
+  { how: 'garbled', action: { invalid_utf8_lines: { index: [1] }, garble_lines: { index: [4] } } },
+  { how: 'halved', action: { half_last_line: true } },
+  { how: 'cut off', action: { cut: { after_bytes: 1_000 } } },
+  { how: 'ended as if it were whole', action: { truncate: { after_bytes: 1_000 } } },
+  { how: 'answered with an error in its place', action: { error_object_200: true } },
+  { how: 'answered with a page of a proxy', action: { status: 502, body: '<html>bad gateway</html>' } },
+  { how: 'unknown at first', action: { not_found: true } },
+])('R-04: a download that is $how is read again', ({ action }) =>
+  atEach(BOTH, async (target) => {
+    await faultAtDownload(target, action as Action);
+    const { job } = await soundEnd(gateway, caller, await submit(target, prompts(10)));
     expect(job).toMatchObject({ status: 'completed', counts: { completed: 10 }, unmatched_lines: 0, warnings: [] });
-  });
+  }),
+);
 
-  test('R-04: lines that come twice are charged once, and an item keeps its good line beside bad copies', async () => {
-    await fault('batch:results', { duplicate_lines: {} });
-    const jobId = await submit(prompts(5, '[[sim:usage=1000,100]]'));
+test('R-04: lines that come twice are charged once, and an item keeps its good line beside bad copies', () =>
+  atEach(BOTH, async (target) => {
+    await fault(target, 'batch:results', { duplicate_lines: {} });
+    const jobId = await submit(target, prompts(5, '[[sim:usage=1000,100]]'));
     const twice = await soundEnd(gateway, caller, jobId);
     expect(twice.job).toMatchObject({ status: 'completed', counts: { completed: 5 }, unmatched_lines: 0 });
     expect(twice.rows.map((row) => row.cost)).toEqual(Array(5).fill(target.costOf1000And100));
@@ -187,10 +206,11 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
     );
     const { job } = await soundEnd(gateway, caller, answered);
     expect(job).toMatchObject({ status: 'completed', counts: { completed: 2 } });
-  });
+  }));
 
-  test('R-04: lines of any odd shape end their items one by one, and text comes through as it was', async () => {
-    const shapes = ODD_LINES[provider as keyof typeof ODD_LINES];
+test('R-04: lines of any odd shape end their items one by one, and text comes through as it was', () =>
+  atEach(BOTH, async (target) => {
+    const shapes = ODD_LINES[target.provider] ?? [];
     const jobId = await submitAnswered(
       gateway,
       caller,
@@ -203,25 +223,27 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
     expect(job.unmatched_lines).toBe(0);
     const content = 'one \u2028 two \u0085 three \u0000 \ud83d';
     expect(rows[2]?.result).toMatchObject({ choices: [{ message: { content } }] });
-  });
+  }));
 
-  test('R-06: a line that says nothing fails its item as such, and no other', async () => {
-    await fault('batch:results', { zero_status_lines: { index: [2] } });
-    const { job, rows } = await soundEnd(gateway, caller, await submit(prompts(6)));
+test('R-06: a line that says nothing fails its item as such, and no other', () =>
+  atEach(BOTH, async (target) => {
+    await fault(target, 'batch:results', { zero_status_lines: { index: [2] } });
+    const { job, rows } = await soundEnd(gateway, caller, await submit(target, prompts(6)));
     expect(job).toMatchObject({ status: 'completed_with_errors', counts: { completed: 5, failed: 1 } });
     expect(rows[2]).toMatchObject({
       status: 'failed',
       cost: '0.00',
       error: { class: 'provider_error', code: 'no_provider_detail' },
     });
-  });
+  }));
 
-  test('R-10: lines that name no item are kept apart, counted and never charged', async () => {
-    await fault('batches.create', { stuck: { state: 'in_progress', finished: 0 } });
-    const jobId = await submit(prompts(4));
+test('R-10: lines that name no item are kept apart, counted and never charged', () =>
+  atEach(BOTH, async (target) => {
+    await fault(target, 'batches.create', { stuck: { state: 'in_progress', finished: 0 } });
+    const jobId = await submit(target, prompts(4));
     const { id, token } = await batchAt(gateway, jobId);
     const lines = strangeLines(target, token);
-    await fault('batch:results', { append_raw_lines: lines });
+    await fault(target, 'batch:results', { append_raw_lines: lines });
     await gateway.simulator.batch(id, { stuck: null });
     const { job } = await soundEnd(gateway, caller, jobId);
     expect(job).toMatchObject({ status: 'completed', counts: { completed: 4 }, unmatched_lines: lines.length });
@@ -231,14 +253,19 @@ describe.each([ANTHROPIC, GEMINI])('$provider', (target) => {
     expect(seen.unmatched.count).toBe(lines.length);
     const raw = seen.unmatched.lines.map(({ raw_base64 }) => Buffer.from(raw_base64, 'base64').toString());
     expect(raw).toEqual(lines);
-  });
+  }));
 
-  test.each([64, 7, 1])('R-12: CRLF line ends in chunks of %i bytes give the same items', async (bytes) => {
-    await fault('batch:results', { crlf: true });
-    await fault(download, { chunk_bytes: bytes }, { times: 'always' });
-    const jobId = await submit(['äöü 🙂', '[[sim:text=🙂 \u2028 \u2029 \u0085 ü]]', '[[sim:error=server_error]]']);
+test.each([64, 7, 1])('R-12: CRLF line ends in chunks of %i bytes give the same items', (bytes) =>
+  atEach(BOTH, async (target) => {
+    await fault(target, 'batch:results', { crlf: true });
+    await faultAtDownload(target, { chunk_bytes: bytes }, { times: 'always' });
+    const jobId = await submit(target, [
+      'äöü 🙂',
+      '[[sim:text=🙂 \u2028 \u2029 \u0085 ü]]',
+      '[[sim:error=server_error]]',
+    ]);
     const { job, rows } = await soundEnd(gateway, caller, jobId);
     expect(job).toMatchObject({ counts: { completed: 2, failed: 1 }, unmatched_lines: 0, warnings: [] });
     expect(JSON.stringify(rows[1]?.result)).toContain('🙂 \u2028 \u2029 \u0085 ü');
-  });
-});
+  }),
+);

@@ -85,3 +85,14 @@ export function geminiResponse({ text = 'done', usage }: LineAnswer = {}) {
     modelVersion: 'gemini-2.5-flash',
   };
 }
+
+/** Runs a scenario at several providers side by side, for most of it is waiting; what fails says where. */
+export async function atEach<Target extends ChatTarget>(
+  targets: readonly Target[],
+  scenario: (target: Target) => Promise<void>,
+): Promise<void> {
+  const ends = await Promise.allSettled(targets.map(scenario));
+  for (const [index, end] of ends.entries()) {
+    if (end.status === 'rejected') throw new Error(`at ${targets[index]?.provider}`, { cause: end.reason });
+  }
+}
