@@ -5,13 +5,11 @@ import { DEFAULT_ALIASES } from '../domain/default-aliases.ts';
 import type { ModelAliases } from '../domain/model-alias.ts';
 import { parseNumeric } from '../domain/money.ts';
 import type { Provider } from '../domain/provider.ts';
+import { periodStartOf } from './budget-periods.ts';
 import { loadCatalogue } from './catalogue-overrides.ts';
 import type { JobRow } from './job-rows.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
-
-/** First day of total budgets. */
-const EPOCH = '1970-01-01';
 
 /** Everything a verdict needs, in a few small queries whatever the job's size. `base` is the catalogue without overrides. */
 export async function loadAdmissionFacts(
@@ -94,14 +92,12 @@ export async function loadBudgetFacts(db: Queryable, job: JobRow, at: Date): Pro
     `SELECT b.budget_id, b.scope, b.scope_id, b.period, to_char(p.period_start, 'YYYY-MM-DD') AS period_start,
        b.limit_amount, coalesce(s.held, 0) AS held, coalesce(s.settled, 0) AS settled
      FROM budgets b JOIN tenants t ON t.tenant_id = b.tenant_id
-     CROSS JOIN LATERAL (
-       SELECT CASE WHEN b.period = 'total' THEN $5::date ELSE date_trunc('month', $4::timestamptz AT TIME ZONE t.time_zone)::date END AS period_start
-     ) p
+     CROSS JOIN LATERAL (SELECT ${periodStartOf('b.period', '$4', 't.time_zone')} AS period_start) p
      LEFT JOIN budget_periods s ON s.budget_id = b.budget_id AND s.period_start = p.period_start
      WHERE b.tenant_id = $1 AND ((b.scope = 'tenant' AND b.scope_id = $1) OR (b.scope = 'project' AND b.scope_id = $2)
        OR (b.scope = 'customer' AND b.scope_id = $3))
      ORDER BY b.budget_id`,
-    [job.tenantId, job.projectId, job.customerId, at, EPOCH],
+    [job.tenantId, job.projectId, job.customerId, at],
   );
   return rows.map((row) => ({
     budgetId: row.budget_id,
@@ -109,7 +105,7 @@ export async function loadBudgetFacts(db: Queryable, job: JobRow, at: Date): Pro
     scopeId: row.scope_id,
     period: row.period,
     periodStart: row.period_start,
-    limit: parseNumeric(row.limit_amount),
+    limit: row.limit_amount === null ? null : parseNumeric(row.limit_amount),
     held: parseNumeric(row.held),
     settled: parseNumeric(row.settled),
   }));

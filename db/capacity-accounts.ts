@@ -63,7 +63,7 @@ export async function readUse(db: Queryable, key: AccountKey, but: ShardKey): Pr
   return rows[0] ?? { batches: 0, items: 0, inputTokens: 0, unproven: 0 };
 }
 
-/** True for the first to take it; the attempt keeps it, however often it is sent, until it gives it back. */
+/** The attempt keeps it, however often it is sent, until it gives it back. */
 export async function takeRoom(client: Queryable, job: JobKey, attempt: AttemptRow, at: Date): Promise<void> {
   await client.query(
     `UPDATE batch_provider_metadata SET room_taken_at = $4

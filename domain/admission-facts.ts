@@ -18,7 +18,7 @@ export interface ItemGroup {
   readonly uncappedItems: number;
 }
 
-/** A limit that applies to the job, with what is already committed of it in its current period. */
+/** A budget that the job's money is counted in, with what is already committed of it in its current period. */
 export interface BudgetFact {
   readonly budgetId: string;
   readonly scope: 'tenant' | 'project' | 'customer';
@@ -26,7 +26,8 @@ export interface BudgetFact {
   readonly period: 'total' | 'month';
   /** First day of the period (UTC date of the tenant's month), YYYY-MM-DD; a total budget starts at 1970-01-01. */
   readonly periodStart: string;
-  readonly limit: Amount;
+  /** Null where the limit was lifted: nothing is refused for it, and it counts on. */
+  readonly limit: Amount | null;
   readonly held: Amount;
   readonly settled: Amount;
 }

@@ -38,7 +38,13 @@ export interface Verdict {
     readonly message: string;
   }[];
   readonly quote: Quote | null;
-  readonly budgets: readonly { readonly budget: BudgetFact; readonly available: Amount; readonly fits: boolean }[];
+  /** Those that limit the job. */
+  readonly budgets: readonly {
+    readonly budget: BudgetFact;
+    readonly limit: Amount;
+    readonly available: Amount;
+    readonly fits: boolean;
+  }[];
 }
 
 /**
@@ -54,9 +60,11 @@ export function judgeAdmission(facts: AdmissionFacts): Verdict {
   );
   const findings = [...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
   const quote = findings.length === 0 ? makeQuote(facts, chosen) : null;
-  const budgets = facts.budgets.map((budget) => {
-    const available = budget.limit - budget.held - budget.settled;
-    return { budget, available, fits: quote === null || quote.reserved <= available };
+  const budgets = facts.budgets.flatMap((budget) => {
+    const { limit, held, settled } = budget;
+    if (limit === null) return [];
+    const available = limit - held - settled;
+    return [{ budget, limit, available, fits: quote === null || quote.reserved <= available }];
   });
   if (quote !== null) findings.push(...judgeMoney(facts, quote, budgets));
   return {

@@ -13,7 +13,7 @@ test.each<[ShardState, readonly ShardState[]]>([
     from,
     [...AT_PROVIDER.filter((to) => to !== from), ...AFTER_PROVIDER],
   ]),
-  ['ingesting', ['settled']],
+  ['ingesting', ['planned', 'waiting', 'settled', 'superseded', 'indeterminate']],
   ['settled', ['ingesting']],
   ['superseded', []],
   ['indeterminate', [...AT_PROVIDER, 'ingesting', 'settled', 'superseded']],

@@ -37,7 +37,7 @@ const MOVES: { readonly [from in ShardState]: readonly ShardState[] } = {
   running: FROM_PROVIDER,
   finalizing: FROM_PROVIDER,
   cancelling: FROM_PROVIDER,
-  ingesting: ['settled'],
+  ingesting: ['planned', 'waiting', 'settled', 'superseded', 'indeterminate'],
   settled: ['ingesting'],
   superseded: [],
   indeterminate: [...AT_PROVIDER, 'ingesting', 'settled', 'superseded'],

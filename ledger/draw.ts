@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { JobKey } from '../db/job-rows.ts';
 import { drawHold } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
+import { chargeBudget } from './budget-moves.ts';
 
 /**
  * Charges a settled amount to the job's holds and to the budgets and periods they belong to: what the hold covers is
@@ -31,10 +32,8 @@ export async function drawFromHolds(
       );
     }
     if (row.budget_id === null) continue;
-    await client.query(
-      'UPDATE budget_periods SET held = held - $3, settled = settled + $4 WHERE budget_id = $1 AND period_start = $2',
-      [row.budget_id, row.period_start, formatNumeric(draw), formatNumeric(charge)],
-    );
+    const budget = { budgetId: row.budget_id, periodStart: row.period_start };
+    await chargeBudget(client, budget, { drawn: draw, charge });
   }
 }
 

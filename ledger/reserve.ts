@@ -1,14 +1,17 @@
 import type pg from 'pg';
 import { loadBudgetFacts } from '../db/admission-facts.ts';
+import { TOTAL_START } from '../db/budget-periods.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { BudgetFact } from '../domain/admission-facts.ts';
 import { formatNumeric } from '../domain/money.ts';
 import type { Quote } from '../domain/quote.ts';
+import { holdOfBudget } from './budget-moves.ts';
 import { appendEntry } from './entries.ts';
 
 /**
  * Locks every budget the job must fit, in one order for everybody (by id), and reads them anew under the lock. Budgets
- * come last in the lock order, so the job's row is locked already.
+ * come last in the lock order, so the job's row is locked already. One that is set while the locks are waited for is
+ * left out, as if it had been set a moment later: without its lock a second job could count on the same money.
  */
 export async function lockBudgets(client: pg.PoolClient, job: JobRow, at: Date): Promise<BudgetFact[]> {
   const facts = await loadBudgetFacts(client, job, at);
@@ -16,12 +19,13 @@ export async function lockBudgets(client: pg.PoolClient, job: JobRow, at: Date):
   await client.query('SELECT budget_id FROM budgets WHERE budget_id = ANY($1) ORDER BY budget_id FOR NO KEY UPDATE', [
     ids,
   ]);
-  return loadBudgetFacts(client, job, at);
+  return (await loadBudgetFacts(client, job, at)).filter(({ budgetId }) => ids.includes(budgetId));
 }
 
 /**
- * Holds the quote's reservation for one submission: a hold for each budget, and one for the tenant even where no
- * budget limits it. The caller has judged that it fits under the same locks. Once per submission.
+ * Holds the quote's reservation for one submission: a hold for each budget, and one for each level of the job (tenant,
+ * project, customer) that has no total budget. The caller has judged that it fits under the same locks. Once per
+ * submission.
  */
 export async function reserve(
   client: pg.PoolClient,
@@ -31,25 +35,20 @@ export async function reserve(
 ): Promise<void> {
   const amount = formatNumeric(quote.reserved);
   for (const budget of budgets) {
-    await client.query(
-      `INSERT INTO budget_periods (budget_id, period_start, held) VALUES ($1, $2, $3)
-       ON CONFLICT (budget_id, period_start) DO UPDATE SET held = budget_periods.held + excluded.held`,
-      [budget.budgetId, budget.periodStart, amount],
-    );
+    await holdOfBudget(client, budget, quote.reserved);
     await insertHold(client, job, { ...budget, amount });
   }
-  if (!budgets.some(({ scope, period }) => scope === 'tenant' && period === 'total')) {
-    await insertHold(client, job, {
-      scope: 'tenant',
-      period: 'total',
-      budgetId: null,
-      periodStart: '1970-01-01',
-      amount,
-    });
+  for (const scope of levelsOf(job)) {
+    if (budgets.some((budget) => budget.scope === scope && budget.period === 'total')) continue;
+    await insertHold(client, job, { scope, period: 'total', budgetId: null, periodStart: TOTAL_START, amount });
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: job.apiKeyId, cause: 'submit' };
   await appendEntry(client, job.key, { ...entry, event: 'batch.estimated', amount: quote.amount });
   await appendEntry(client, job.key, { ...entry, event: 'batch.reserved', amount: quote.reserved });
+}
+
+function levelsOf({ projectId, customerId }: JobRow): BudgetFact['scope'][] {
+  return ['tenant', ...(projectId === null ? [] : ['project' as const]), ...(customerId === null ? [] : ['customer' as const])];
 }
 
 async function insertHold(

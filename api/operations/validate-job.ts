@@ -50,11 +50,11 @@ async function presentFinding(
 }
 
 function presentBudgets({ currency }: JobRow, { budgets }: Verdict): Validation['budgets'] {
-  return budgets.map(({ budget, available, fits }) => ({
+  return budgets.map(({ budget, limit, available, fits }) => ({
     scope: budget.scope,
     scope_id: budget.scopeId,
     period: budget.period,
-    limit: formatAmount(budget.limit),
+    limit: formatAmount(limit),
     available: formatAmount(available),
     fits,
     currency,

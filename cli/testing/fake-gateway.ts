@@ -105,10 +105,12 @@ function addWrites(app: Hono, fake: FakeGateway): void {
   const answer = () => fake.job ?? fakeJob();
   let script: FakeGateway['steps'] = [];
 
-  app.use('/v1/batch-jobs/:id/*', async (c, next) => {
-    turnTo(fake, older, c.req.param('id'));
-    await next();
-  });
+  for (const path of ['/v1/batch-jobs/:id/*', '/v1/operator/jobs/:id/*']) {
+    app.use(path, async (c, next) => {
+      turnTo(fake, older, c.req.param('id') ?? '');
+      await next();
+    });
+  }
   app.post('/v1/batch-jobs', async (c) => {
     const created = CreateJob.parse(await c.req.json());
     fake.created.push(created);

@@ -47,8 +47,9 @@ export function fakeOperatorJob(job: BatchJob): OperatorJob {
     resolved_provider: 'openai',
     resolved_provider_model: 'gpt-5.6-luna',
     price_book_version: '1',
-    rejected_targets: [],
     workflow: { workflow_id: 'batch-job/job_1', url, state_source: 'rows', state: {} },
+    rejected_targets: [],
+    capacity: [],
     shards: [],
     unmatched: { count: 0, lines: [] },
   });
