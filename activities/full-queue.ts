@@ -7,7 +7,7 @@ import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { isTooLargeForQueue, wasAlone } from '../domain/capacity.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
-import { readQueueLimit } from '../providers/queue-limit.ts';
+import { type NamedQueueLimit, readQueueLimit } from '../providers/queue-limit.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { keyOf } from './queue-turn.ts';
 import { waitedMs } from './waiting.ts';
@@ -68,13 +68,13 @@ async function answer(
   const isAlone = wasAlone(account, await readUse(client, key, own), sentAt);
   const refusedAlone = isAlone ? (isAgain ? account.refusedAlone : 0) + 1 : 0;
   const limits = readQueueLimit(words);
-  const limitTokens = limits.inputTokens ?? account.limits.inputTokens;
+  const known = {
+    inputTokens: limits.inputTokens ?? account.limits.inputTokens,
+    items: limits.items ?? account.limits.items,
+  };
   const outcome = isSpent ? null : 'refused';
   const full = { at, reason: words.slice(0, MAX_REASON_CHARS), limits };
-  if (
-    isTooLargeForQueue({ refusedAlone, inputTokens: attempt.estimatedInputTokens, limitTokens }) &&
-    (await splitShard(client, job, shard, at))
-  ) {
+  if (isTooLarge(attempt, refusedAlone, known) && (await splitShard(client, job, shard, at))) {
     await closeAttempt(client, job.key, attempt, { outcome, now: at });
     await recordFull(client, key, { ...full, probeAt: at, refusedShard: null, refusedAlone: 0 });
     return { kind: 'split' };
@@ -90,6 +90,16 @@ async function answer(
   const waiting = 'provider_capacity';
   await moveShard(client, job, shard.shard, { state: 'waiting', waiting, nextPollAt: probeAt, now: at });
   return isOver ? { kind: 'give_up' } : { kind: 'wait', delayMs };
+}
+
+/** Where the queue is of items, they are counted: a shard within the limit is kept out by what others have in it. */
+function isTooLarge(
+  { itemCount, estimatedInputTokens }: AttemptRow,
+  refusedAlone: number,
+  { inputTokens: limitTokens, items: limitItems }: NamedQueueLimit,
+): boolean {
+  if (limitItems !== null && limitTokens === null) return refusedAlone > 0 && itemCount > limitItems;
+  return isTooLargeForQueue({ refusedAlone, inputTokens: estimatedInputTokens, limitTokens });
 }
 
 const MAX_REASON_CHARS = 500;

@@ -1,11 +1,15 @@
 import { getAttempt } from '../db/attempts.ts';
+import { findJobPricing } from '../db/customer-pricing.ts';
 import { getJobRow } from '../db/job-rows.ts';
 import { readEstimates } from '../db/open-items.ts';
 import { clearStage, stageLines } from '../db/result-stage.ts';
 import { getShard } from '../db/shards.ts';
 import { loadTargetPrices } from '../db/target-prices.ts';
 import { clearUnmatchedLines, insertUnmatchedLines } from '../db/unmatched-lines.ts';
+import { customerAmount } from '../domain/customer-pricing.ts';
 import { isLastReading } from '../domain/ingest-decision.ts';
+import type { Amount } from '../domain/money.ts';
+import type { Usage } from '../domain/usage.ts';
 import { settleStaged } from '../ledger/settle.ts';
 import { splitLineBatches } from '../providers/jsonl.ts';
 import type { NativeBatch, ResultFile } from '../providers/provider.ts';
@@ -53,9 +57,20 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
     const provider = getProvider(dependencies.providers, shard.provider);
     const price = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
+    const customerPricing = await findJobPricing(db.pool, job.key);
     const at = now();
     const sinceEndMs = at.getTime() - (attempt.endedAt ?? at).getTime();
-    const reading = { job, shard, attempt, provider, price, no: ref.reading ?? 1, sinceEndMs, staged: new Map() };
+    const reading = {
+      job,
+      shard,
+      attempt,
+      provider,
+      price,
+      customerPricing,
+      no: ref.reading ?? 1,
+      sinceEndMs,
+      staged: new Map(),
+    };
     // Taken from the attempt by an earlier run, which did not live to tell: the rows say what comes next.
     if (attempt.providerBatchId === null) return NOTHING_TO_READ;
     try {
@@ -198,14 +213,24 @@ async function stageFile(
 
 async function stageChunk(
   db: ActivityDependencies['db'],
-  { job, shard, attempt, price, staged }: Reading,
+  { job, shard, attempt, price, customerPricing, staged }: Reading,
   lines: readonly MatchedLine[],
   fileNo: number,
 ): Promise<void> {
   const missing = itemsWithoutUsage(lines);
   const estimates = missing.length === 0 ? null : await readEstimates(db.pool, job.key, missing);
+  const target = { provider: shard.provider, model: shard.providerModel };
+  const priceForCustomer =
+    customerPricing === null
+      ? null
+      : (usage: Usage, amount: Amount) => customerAmount(customerPricing, target, usage, amount);
   const rows = lines.map((line) =>
-    toStagedLine(line, fileNo, { price, model: shard.providerModel, estimate: estimates?.get(line.itemNo) }),
+    toStagedLine(line, fileNo, {
+      price,
+      model: shard.providerModel,
+      estimate: estimates?.get(line.itemNo),
+      priceForCustomer,
+    }),
   );
   await stageLines(db, attempt.attemptNo, rows);
   for (const { itemNo } of lines) {

@@ -1,4 +1,5 @@
 import { loadAdmissionFacts } from '../db/admission-facts.ts';
+import { keepCustomerPricing } from '../db/customer-pricing.ts';
 import { listFindingDetails } from '../db/finding-details.ts';
 import { getJobRow, lockJobRow } from '../db/job-rows.ts';
 import { listShards } from '../db/shards.ts';
@@ -7,6 +8,8 @@ import { inTransaction } from '../db/transaction.ts';
 import { judgeAdmission } from '../domain/admission.ts';
 import { isTerminal } from '../domain/job-state.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
+import type { Calibration } from '../domain/token-calibration.ts';
+import { calibrate } from '../ledger/calibrate.ts';
 import { recordJobCancel, recordJobCancelled } from '../ledger/cancels.ts';
 import { closeJob } from '../ledger/close-job.ts';
 import { lockBudgets, reserve } from '../ledger/reserve.ts';
@@ -71,11 +74,23 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
   };
 }
 
+/** Before the transaction of the verdict, which holds locks; null where there will be no verdict. */
+async function calibrateSubmission(
+  { db, catalogue, now }: ActivityDependencies,
+  { jobId, submissionNo }: { jobId: string; submissionNo: number },
+): Promise<Calibration | null> {
+  const job = await getJobRow(db.pool, jobId);
+  if (job.state !== 'validating' || job.submissionNo !== submissionNo) return null;
+  return calibrate(db.pool, job, await loadAdmissionFacts(db.pool, job, now(), catalogue));
+}
+
 /** Claim, verdict, and either the reservation or the return to draft: one transaction, so half of it can never be seen. */
 async function admitJob(
-  { db, catalogue, now }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   input: { jobId: string; submissionNo: number },
 ): Promise<AdmissionVerdict> {
+  const { db, catalogue, now } = dependencies;
+  const calibration = await calibrateSubmission(dependencies, input);
   return inTransaction(db, async (client) => {
     const job = await lockJobRow(client, input.jobId);
     const stored = await findSubmission(client, job.key, input.submissionNo);
@@ -90,7 +105,7 @@ async function admitJob(
     }
     const facts = await loadAdmissionFacts(client, job, at, catalogue);
     const budgets = await lockBudgets(client, job, at);
-    const verdict = judgeAdmission({ ...facts, budgets });
+    const verdict = judgeAdmission({ ...facts, budgets, calibration });
     const [finding] = verdict.findings;
     if (finding !== undefined || verdict.quote === null) {
       if (finding === undefined) throw new Error('a verdict without findings has a quote');
@@ -102,6 +117,7 @@ async function admitJob(
     }
     await reserve(client, job, verdict.quote, budgets);
     await recordAcceptance(client, job, verdict.quote, verdict, at);
+    await keepCustomerPricing(client, job, { quote: verdict.quote, targets: verdict.targets }, at);
     return { verdict: 'accepted' };
   });
 }

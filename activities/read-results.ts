@@ -8,6 +8,7 @@ import { decodeProviderItemId } from '../domain/attempt-token.ts';
 import { type FailureCode, failureClassOf } from '../domain/failure.ts';
 import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
 import { itemStateCode } from '../domain/item-state.ts';
+import type { Amount } from '../domain/money.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import { priceUsage } from '../domain/pricing.ts';
 import type { Endpoint } from '../domain/provider.ts';
@@ -27,7 +28,7 @@ export interface MatchedLine {
 export interface ReadLines {
   readonly matched: MatchedLine[];
   readonly unmatched: Omit<UnmatchedLine, 'file'>[];
-  /** Unmatched lines with the token of another attempt. */
+  /** Unmatched lines that name an item of another attempt, or of somebody else's. */
   foreign: number;
 }
 
@@ -61,7 +62,7 @@ export function matchLines(
       read.matched.push({ itemNo: id.itemNo, line, result, isReadable });
     } else {
       const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
-      if (id !== null && id.token !== attempt.attemptToken) read.foreign += 1;
+      if (decoded.providerItemId !== null && id?.token !== attempt.attemptToken) read.foreign += 1;
       read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: content.bytes });
     }
   }
@@ -114,10 +115,17 @@ export function toStagedLine(
     price,
     model,
     estimate,
-  }: { price: PriceRow; model: string; estimate: { inputTokens: number; outputTokens: number } | undefined },
+    priceForCustomer = null,
+  }: {
+    price: PriceRow;
+    model: string;
+    estimate: { inputTokens: number; outputTokens: number } | undefined;
+    priceForCustomer?: ((usage: Usage, amount: Amount) => Amount) | null;
+  },
 ): StagedLine {
   const usage = chargeable(result, estimate ?? NO_ESTIMATE);
-  const base = { itemNo, file, line, usage, amount: priceUsage(price, usage, 'batch') };
+  const amount = priceUsage(price, usage, 'batch');
+  const base = { itemNo, file, line, usage, amount, customerAmount: priceForCustomer?.(usage, amount) ?? null };
   const nothing = { responseHash: null, body: null, nativeError: null };
   switch (result.kind) {
     case 'completed': {

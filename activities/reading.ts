@@ -1,6 +1,7 @@
 import type { AttemptRow } from '../db/attempts.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { ShardRow } from '../db/shards.ts';
+import type { CustomerPricing } from '../domain/customer-pricing.ts';
 import type { ResultReading } from '../domain/ingest-decision.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import type { BatchProvider } from '../providers/provider.ts';
@@ -12,6 +13,8 @@ export interface Reading extends ResultReading {
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
   readonly price: PriceRow;
+  /** Of the job's customer; null where it is shown what the tenant pays. */
+  readonly customerPricing: CustomerPricing | null;
   /** Lines put into the stage, by settlement range. */
   readonly staged: Map<number, number>;
 }
@@ -23,6 +26,6 @@ export interface Counts {
   /** Lines that name an item of the batch, whatever they say of it. */
   matched: number;
   unmatched: number;
-  /** Of the unmatched, those sent in by another attempt. */
+  /** Of the unmatched, those that name an item of another attempt, or of somebody else's. */
   foreign: number;
 }

@@ -8,6 +8,7 @@ import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
 import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { GATEWAY_CREDENTIAL } from './gateway-credential.ts';
 import { beat } from './heartbeats.ts';
 import type { ShardActivities, ShardStep } from './interfaces.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
@@ -16,8 +17,6 @@ import { settleRanges } from './settle-ranges.ts';
 
 /** Each new attempt needs a reason of its own; this many mean that something else is wrong. */
 const MAX_ATTEMPTS = 1_000;
-/** The gateway's own key from the environment. */
-const GATEWAY_CREDENTIAL = 'gateway';
 
 /** The activities of one shard that speak to Postgres alone. */
 export function createShardActivities(dependencies: ActivityDependencies): ShardActivities {

@@ -8,6 +8,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import { requestId } from './middleware/request-id.ts';
 import { openApiDocument, registerSecurity } from './openapi.ts';
 import { adminRouter } from './routes/admin/router.ts';
+import { analyticsRouter } from './routes/analytics/router.ts';
 import { docsRouter } from './routes/docs/router.ts';
 import { healthRouter } from './routes/health/router.ts';
 import { jobsRouter } from './routes/jobs/router.ts';
@@ -33,6 +34,7 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
   app.route('/', healthRouter(dependencies));
   app.route('/', jobsRouter(dependencies));
   app.route('/', usageRouter(dependencies));
+  app.route('/', analyticsRouter(dependencies));
   app.route('/', modelsRouter(dependencies));
   app.route('/', operatorRouter(dependencies));
   app.route('/', adminRouter(dependencies));

@@ -6,21 +6,22 @@ import { childEnvironment } from '../config/env.ts';
 import { migrate } from '../db/migrations.ts';
 import { choosePort } from '../local/ports.ts';
 import { startPostgres } from '../local/postgres.ts';
+import { measureAnalytics } from './analytics.ts';
 import { measureIntake } from './intake.ts';
 import { measureJobs } from './job.ts';
 import { type Measurement, meetsGoal } from './measurement.ts';
 import { measureSettlement } from './settlement.ts';
 
 /**
- * Measures the gateway as ratios on this machine in this run, starting its own servers. `--only intake,settlement,jobs`
+ * Measures the gateway as ratios on this machine in this run, starting its own servers. `--only intake,settlement,analytics,jobs`
  * picks; `--large` adds a job of a million items.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' }, large: { type: 'boolean' } } });
-const wanted = values.only?.split(',') ?? ['intake', 'settlement', 'jobs'];
+const wanted = values.only?.split(',') ?? ['intake', 'settlement', 'analytics', 'jobs'];
 const sizes = values.large ? [1_000, 10_000, 50_000, 1_000_000] : [1_000, 10_000, 50_000];
 const measurements: Measurement[] = [];
 
-if (wanted.includes('intake') || wanted.includes('settlement')) {
+if (wanted.some((part) => part !== 'jobs')) {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'batchgate-bench-'));
   const postgres = await startPostgres({
     dataDirectory,
@@ -32,6 +33,7 @@ if (wanted.includes('intake') || wanted.includes('settlement')) {
     await migrate(postgres.url);
     if (wanted.includes('intake')) report(await measureIntake(postgres.url));
     if (wanted.includes('settlement')) report(await measureSettlement(postgres.url));
+    if (wanted.includes('analytics')) report(await measureAnalytics(postgres.url));
   } finally {
     await postgres.stop();
     await rm(dataDirectory, { recursive: true, force: true });

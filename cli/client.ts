@@ -19,6 +19,8 @@ export interface Sending {
   readonly json?: unknown;
   /** NDJSON, sent as it is made. */
   readonly lines?: AsyncIterable<Uint8Array>;
+  readonly csv?: string;
+  readonly query?: Query;
   /** Makes the call safe to repeat. */
   readonly idempotencyKey?: string;
   readonly headers?: { readonly [name: string]: string };
@@ -58,16 +60,19 @@ export class Client {
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     schema: Schema,
-    { json, lines, idempotencyKey, headers = {} }: Sending = {},
+    { json, lines, csv, query, idempotencyKey, headers = {} }: Sending = {},
   ): Promise<z.output<Schema>> {
     const response = await this.#request(method, path, {
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(lines !== undefined && { body: ReadableStream.from(lines) }),
+      ...(csv !== undefined && { body: csv }),
+      ...(query !== undefined && { query }),
       isRepeatable: idempotencyKey !== undefined,
       headers: {
         ...headers,
         ...(json !== undefined && { 'Content-Type': 'application/json' }),
         ...(lines !== undefined && { 'Content-Type': 'application/x-ndjson' }),
+        ...(csv !== undefined && { 'Content-Type': 'text/csv' }),
         ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
       },
     });
@@ -79,9 +84,15 @@ export class Client {
     await response.body?.cancel();
   }
 
-  /** A body as it comes. */
-  async *stream(path: string, accept: string, query: Query = {}): AsyncGenerator<Uint8Array> {
+  /** A body as it comes; its headers first. */
+  async *stream(
+    path: string,
+    accept: string,
+    query: Query = {},
+    heed: (headers: Headers) => void = () => undefined,
+  ): AsyncGenerator<Uint8Array> {
     const response = await this.#request('GET', path, { query, isRepeatable: true, headers: { Accept: accept } });
+    heed(response.headers);
     try {
       for await (const chunk of response.body ?? []) yield chunk;
     } catch (error) {

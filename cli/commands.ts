@@ -1,5 +1,7 @@
 import type { Command } from './command.ts';
+import { adjustmentsCommand } from './commands/adjustments.ts';
 import { adminCommand } from './commands/admin.ts';
+import { analyticsCommand } from './commands/analytics.ts';
 import { budgetsCommand } from './commands/budgets.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -9,6 +11,7 @@ import { ledgerCommand } from './commands/ledger.ts';
 import { modelsCommand } from './commands/models.ts';
 import { pollNowCommand } from './commands/poll-now.ts';
 import { quoteCommand } from './commands/quote.ts';
+import { refundCommand } from './commands/refund.ts';
 import { resultsCommand } from './commands/results.ts';
 import { runCommand } from './commands/run.ts';
 import { statusCommand } from './commands/status.ts';
@@ -31,9 +34,12 @@ export const COMMANDS: readonly Command[] = [
   submitCommand,
   quoteCommand,
   usageCommand,
+  analyticsCommand,
   ledgerCommand,
   budgetsCommand,
   modelsCommand,
   pollNowCommand,
+  refundCommand,
+  adjustmentsCommand,
   adminCommand,
 ];

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { InvoiceReport } from '../contracts/adjustment.ts';
 import { BudgetList } from '../contracts/budget.ts';
 import type { CreateJob } from '../contracts/create-job.ts';
 import { ItemsAccepted } from '../contracts/item.ts';
@@ -7,12 +8,15 @@ import { LedgerPage } from '../contracts/ledger-entry.ts';
 import { ModelList } from '../contracts/model.ts';
 import { LedgerVerification, OperatorJob, PollNowAccepted } from '../contracts/operator-job.ts';
 import { JobQuote } from '../contracts/quote.ts';
+import { ItemRefund, type RefundItem } from '../contracts/refund.ts';
 import { ItemDetail, ResultPage } from '../contracts/result-row.ts';
 import { JobUsageExport, UsageReport } from '../contracts/usage-record.ts';
 import { Validation } from '../contracts/validation.ts';
+import { analyticsCall } from './analytics-call.ts';
 import type { Client, Query } from './client.ts';
 
 const JOBS = '/v1/batch-jobs';
+const ADJUSTMENTS = '/v1/operator/adjustments';
 const VERIFY_TIMEOUT_MS = 30 * 60_000;
 const SUBMIT_WAIT_SECONDS = 20;
 
@@ -23,9 +27,10 @@ export function tenantCalls(client: Client) {
     uploadManifest: (jobId: string, lines: AsyncIterable<Uint8Array>) =>
       client.send('PUT', `${jobPath(jobId)}/manifest`, ItemsAccepted, { lines }),
     validate: (jobId: string) => client.send('POST', `${jobPath(jobId)}/validate`, Validation),
-    submit: (jobId: string) =>
+    /** With a number of items it is a sample of the draft that is submitted and answered. */
+    submit: (jobId: string, sample?: number) =>
       client.send('POST', `${jobPath(jobId)}/submit`, BatchJob, {
-        json: {},
+        json: sample === undefined ? {} : { sample },
         idempotencyKey: randomUUID(),
         headers: { Prefer: `wait=${SUBMIT_WAIT_SECONDS}` },
       }),
@@ -44,7 +49,9 @@ export function tenantCalls(client: Client) {
     listLedger: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/ledger`, LedgerPage, query),
     exportUsage: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/usage`, JobUsageExport, query),
     streamUsage: (jobId: string, query: Query) => client.stream(`${jobPath(jobId)}/usage`, '*/*', query),
+    streamReport: (query: Query, heed: (headers: Headers) => void) => client.stream('/v1/usage', '*/*', query, heed),
     reportUsage: (query: Query) => client.get('/v1/usage', UsageReport, query),
+    analytics: analyticsCall(client),
     listBudgets: () => client.get('/v1/budgets', BudgetList),
     listModels: () => client.get('/v1/models', ModelList),
   };
@@ -55,8 +62,19 @@ export type TenantCalls = ReturnType<typeof tenantCalls>;
 /** The calls of an operator's key. */
 export function operatorCalls(client: Client) {
   return {
+    analytics: analyticsCall(client),
     getJob: (jobId: string) => client.get(`${operatorPath(jobId)}`, OperatorJob),
     pollNow: (jobId: string) => client.send('POST', `${operatorPath(jobId)}/poll-now`, PollNowAccepted),
+    refund: (jobId: string, customId: string, refund: RefundItem) =>
+      client.send('POST', `${operatorPath(jobId)}/items/refund`, ItemRefund, {
+        json: refund,
+        query: { custom_id: customId },
+        idempotencyKey: randomUUID(),
+      }),
+    previewAdjustments: (csv: string, query: Query) =>
+      client.send('POST', `${ADJUSTMENTS}/preview`, InvoiceReport, { csv, query }),
+    importAdjustments: (csv: string, query: Query) =>
+      client.send('POST', ADJUSTMENTS, InvoiceReport, { csv, query: { ...query, confirm: 'true' } }),
     verifyLedger: (jobId: string | undefined) =>
       client.get('/v1/operator/ledger/verify', LedgerVerification, { job_id: jobId }, VERIFY_TIMEOUT_MS),
   };

@@ -25,6 +25,8 @@ export function describeJob(job: BatchJob, context: Pick<Context, 'terminal'>): 
     ['provider says', describeHint(job)],
     ['cost', `${cost.settled} ${cost.currency} settled`],
     ['held', `${cost.held} of ${cost.reserved} ${cost.currency} reserved`],
+    ['sample', describeSample(job)],
+    ['samples', job.sample_jobs.join(', ')],
     ['estimate', cost.estimated === null ? null : `${cost.estimated} ${cost.currency}`],
     ['created', time(job.created_at)],
     ['submitted', time(job.submitted_at)],
@@ -52,14 +54,25 @@ export function describeJob(job: BatchJob, context: Pick<Context, 'terminal'>): 
   return fields(context, [...pairs, ...warnings]);
 }
 
-/** How a job ended, in one line. */
-export function describeEnd(job: BatchJob, { terminal }: Pick<Context, 'terminal'>): string {
+/** How a job ended, in one line; of a sample also what it says of the whole. */
+export function describeEnd(job: BatchJob, { terminal, program }: Pick<Context, 'terminal' | 'program'>): string {
   const { cost, counts } = job;
   const items = job.status === 'completed' ? `all ${count(counts.total)} items` : describeCounts(job, count);
   const spent = [took(job)].filter((part) => part !== null).map((part) => `, ${part}`);
   const why = job.error === null ? '' : ` ${job.error.code}: ${job.error.message}`;
   const text = `${items}, ${cost.settled} ${cost.currency}${spent.join('')}.${why}`;
-  return `${terminal.paint(statusStyle(job.status), job.status)}: ${plainText(text)}\n`;
+  const end = `${terminal.paint(statusStyle(job.status), job.status)}: ${plainText(text)}\n`;
+  const { sample } = job;
+  return sample === null
+    ? end
+    : `${end}${describeSample(job)}.\nRun all of them: ${program} submit ${sample.of_job_id}\n`;
+}
+
+function describeSample({ sample, cost: { currency } }: BatchJob): string | null {
+  if (sample === null) return null;
+  const { items, of_items: ofItems, of_job_id: draft, extrapolated_cost: cost } = sample;
+  const whole = cost === null ? 'what all would cost is not known yet' : `all would cost about ${cost} ${currency}`;
+  return `${count(items)} of the ${count(ofItems)} items of ${draft}; ${whole}`;
 }
 
 function took({ submitted_at: from, completed_at: to }: BatchJob): string | null {

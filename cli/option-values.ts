@@ -1,5 +1,6 @@
 import { CreateJob } from '../contracts/create-job.ts';
 import { MoneyInput } from '../contracts/money.ts';
+import { MAX_SAMPLE_ITEMS } from '../domain/sample.ts';
 import { closest } from './closest.ts';
 import { usageError } from './errors.ts';
 import type { Endpoint } from './rows/request-shape.ts';
@@ -25,6 +26,11 @@ export function readCount(option: string, given: string, min: number, max = Numb
   if (value >= min && value <= max) return value;
   const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
   throw usageError(`${option} must be a whole number, ${range}, not "${given}".`, option);
+}
+
+/** How many items of a draft to run first. */
+export function readSample(given: string | undefined): number | undefined {
+  return given === undefined ? undefined : readCount('--sample', given, 1, MAX_SAMPLE_ITEMS);
 }
 
 export function readMoney(option: string, given: string): string {

@@ -39,22 +39,25 @@ const MAY_PASS = ['budget_exceeded', 'no_credential', 'tenant_suspended', 'rate_
 
 /**
  * Submits a draft just made. Where it is refused for good nothing is left of it, since a draft's model and limits cannot
- * be changed; where a later submit may do, it is kept and the error says so.
+ * be changed; where a later submit may do, it is kept and the error says so. With `sample` the answer is the job of one,
+ * and the draft is kept.
  */
 export async function submitNewDraft(
   calls: Pick<TenantCalls, 'submit' | 'deleteJob'>,
   jobId: string,
   program: string,
+  sample?: number,
 ): Promise<BatchJob> {
   try {
-    return await calls.submit(jobId);
+    return await calls.submit(jobId, sample);
   } catch (error) {
     if (!(error instanceof CommandError) || error.exit !== 'refused') throw error;
     if (!MAY_PASS.includes(error.facts.error)) {
       await calls.deleteJob(jobId).catch(() => undefined);
       throw error;
     }
-    const fix = `The draft is kept: "${program} submit ${jobId}" tries again.`;
+    const option = sample === undefined ? '' : ` --sample ${sample}`;
+    const fix = `The draft is kept: "${program} submit ${jobId}${option}" tries again.`;
     throw new CommandError('refused', { ...error.facts, fix: error.facts.fix ?? fix }, { cause: error });
   }
 }

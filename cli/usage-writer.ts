@@ -1,13 +1,13 @@
-import { type JobUsageExport, JobUsageQuery, UsageGroupSum, type UsageReport } from '../contracts/usage-record.ts';
+import { type JobUsageExport, UsageGroupSum, type UsageReport } from '../contracts/usage-record.ts';
 import type { Context } from './command.ts';
-import { csvRecord } from './csv.ts';
 import { type Column, table } from './output.ts';
 
 export type UsageRow = UsageReport['data'][number] | JobUsageExport['data'][number];
 
 export const USAGE_GROUPS = UsageGroupSum.shape.group.keyType.options;
-export const USAGE_FORMATS = ['table', ...JobUsageQuery.shape.format.unwrap().options] as const;
-export type UsageFormat = (typeof USAGE_FORMATS)[number];
+/** Made here of pages; every other format is a stream the gateway makes. */
+export const PAGED_FORMATS = ['table', 'json'] as const;
+export type PagedFormat = (typeof PAGED_FORMATS)[number];
 
 /** Makes the text of records page by page. */
 export interface UsageWriter {
@@ -15,7 +15,7 @@ export interface UsageWriter {
   end(): string;
 }
 
-export function createUsageWriter(format: UsageFormat, context: Pick<Context, 'terminal'>): UsageWriter {
+export function createUsageWriter(format: PagedFormat, context: Pick<Context, 'terminal'>): UsageWriter {
   let written = 0;
   const counted = (make: (rows: readonly UsageRow[]) => string) => (rows: readonly UsageRow[]) => {
     if (rows.length === 0) return '';
@@ -36,10 +36,6 @@ export function createUsageWriter(format: UsageFormat, context: Pick<Context, 't
         ),
         end: () => (written === 0 ? '{"data":[]}\n' : ']}\n'),
       };
-    case 'ndjson':
-      return { page: counted((rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')), end: () => '' };
-    case 'csv':
-      return { page: counted((rows) => csvOf(rows, written === 0)), end: () => '' };
   }
 }
 
@@ -50,20 +46,11 @@ function flat(row: UsageRow): [string, unknown][] {
   );
 }
 
-function csvOf(page: readonly UsageRow[], withHeader: boolean): string {
-  const [first] = page;
-  if (first === undefined) return '';
-  const header = withHeader ? csvRecord(flat(first).map(([name]) => name)) : '';
-  return header + page.map((row) => csvRecord(flat(row).map(([, value]) => cellOf(value)))).join('');
-}
-
-function cellOf(value: unknown): string | number | boolean | null {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
-}
-
 /** The members a person looks for; an export has them all. */
 const SHOWN = [
   'job_id',
+  'kind',
+  'day',
   'custom_id',
   'model',
   'status',
@@ -74,7 +61,7 @@ const SHOWN = [
   'cost',
   'currency',
 ];
-const TEXTS = [...USAGE_GROUPS, 'job_id', 'custom_id', 'status', 'currency'];
+const TEXTS = [...USAGE_GROUPS, 'job_id', 'kind', 'custom_id', 'status', 'currency'];
 
 function columnsFor(rows: readonly UsageRow[]): Column<UsageRow>[] {
   const [first] = rows;

@@ -7,7 +7,7 @@ import { ProviderInput } from './provider.ts';
 import { plainText, uniqueList } from './text.ts';
 
 /** The most items one shard may be asked to hold: the largest batch any provider takes. */
-const MAX_ITEMS_PER_SHARD = 100_000;
+export const MAX_ITEMS_PER_SHARD = 100_000;
 const MAX_REGION_LENGTH = 64;
 const MAX_PROVIDERS = 50;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { JOB_STATES } from '../domain/job-state.ts';
+import { OVERAGE_OUTCOMES, OVERAGE_POLICIES } from '../domain/overage.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { Refusal } from './error.ts';
 import { isStorable } from './metadata.ts';
@@ -32,6 +33,12 @@ const Cost = z.object({
   currency: Currency,
 });
 
+const Overage = z.object({ amount: Money, policy: z.enum(OVERAGE_POLICIES), outcome: z.enum(OVERAGE_OUTCOMES) }).meta({
+  description:
+    'What the job cost above `cost.reserved` when it ended, under the policy it was accepted with. `absorbed`: by the ' +
+    'gateway, so that `cost.settled` ended at what was reserved. Null without overage, and before the end.',
+});
+
 const Progress = z
   .object({ completed: z.int().nullable(), failed: z.int().nullable(), as_of: Timestamp })
   .meta({ description: 'The provider’s word: a hint, never counts and never money.' });
@@ -42,6 +49,19 @@ const Cancel = z.object({
   reason: z.string().nullable(),
   outcome: z.enum(['effective', 'partial', 'too_late']).nullable(),
 });
+
+const Sample = z
+  .object({
+    of_job_id: z.string(),
+    items: z.int(),
+    of_items: z.int().meta({ description: 'Items of the draft when the sample was taken.' }),
+    extrapolated_cost: Money.nullable().meta({
+      description:
+        'What all of them would cost at the mean of those that completed or failed: exact, a tie to the even neighbour. ' +
+        'Null until one has.',
+    }),
+  })
+  .meta({ description: 'Of which draft this job runs some items.' });
 
 const JobWarning = z.object({ code: z.string(), message: z.string() }).meta({ id: 'BatchJobWarning' });
 
@@ -66,6 +86,7 @@ export const BatchJob = z
     progress: Progress.nullable(),
     estimated_completion_at: Timestamp.nullable(),
     cost: Cost,
+    overage: Overage.nullable(),
     created_at: Timestamp,
     submitted_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
@@ -73,6 +94,10 @@ export const BatchJob = z
     retrieval_deadline: Timestamp.nullable(),
     content_deleted_at: Timestamp.nullable(),
     cancel: Cancel.nullable(),
+    sample: Sample.nullable(),
+    sample_jobs: z
+      .array(z.string())
+      .meta({ description: 'Jobs that ran a sample of this one, newest first, at most 100.' }),
     error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     refusal: Refusal.nullable().meta({ description: 'Why the last submit of this draft was refused.' }),
     warnings: z.array(JobWarning),

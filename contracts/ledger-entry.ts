@@ -13,6 +13,9 @@ const LedgerEntry = z
     currency: Currency,
     actor: z.string(),
     cause: z.string(),
+    account: z
+      .enum(['tenant', 'gateway'])
+      .meta({ description: 'Whose money it is about: what the tenant is charged, or what the gateway itself bears.' }),
     created_at: Timestamp,
   })
   .meta({ id: 'LedgerEntry' });

@@ -16,7 +16,7 @@ const Rate = z
   )
   .meta({ description: 'Price of one million tokens, at most six decimals.', example: '0.075' });
 
-const Rates = z
+export const Rates = z
   .strictObject({
     input: Rate,
     cached_input: Rate,
@@ -45,25 +45,35 @@ const PRICE = {
   }),
 };
 
+/** What is said of a model's price, whoever it is for. */
+export const PRICE_MODEL = {
+  model: plainText(200).meta({ description: 'The provider’s own id of the model.', example: 'gpt-5-mini' }),
+  from: z.iso
+    .date()
+    .optional()
+    .meta({ description: 'First day (UTC) on which it applies; absent: today.', example: '2026-12-01' }),
+  ...PRICE,
+  long_context: LongContext.optional(),
+};
+
+/** Refuses members that cannot be true together. */
+export function refuseImpossiblePrice(
+  { kind, batch, long_context: long, max_output_tokens: maxOutput }: z.output<typeof PriceShape>,
+  context: z.core.$RefinementCtx,
+): void {
+  const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+  if (kind === 'chat' && maxOutput === 0) refuse(['max_output_tokens'], 'must be at least 1 for a chat model');
+  if (kind !== 'chat' && maxOutput > 0) refuse(['max_output_tokens'], 'must be 0: nothing is generated');
+  if (long !== undefined && (long.batch === null) !== (batch === null)) {
+    refuse(['long_context', 'batch'], 'must be null where batch is null, and only there');
+  }
+}
+
+const PriceShape = z.object(PRICE_MODEL);
+
 export const NewPrice = z
-  .strictObject({
-    ...NEW_OVERRIDE,
-    model: plainText(200).meta({ description: 'The provider’s own id of the model.', example: 'gpt-5-mini' }),
-    from: z.iso
-      .date()
-      .optional()
-      .meta({ description: 'First day (UTC) on which it applies; absent: today.', example: '2026-12-01' }),
-    ...PRICE,
-    long_context: LongContext.optional(),
-  })
-  .superRefine(({ kind, batch, long_context: long, max_output_tokens: maxOutput }, context) => {
-    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
-    if (kind === 'chat' && maxOutput === 0) refuse(['max_output_tokens'], 'must be at least 1 for a chat model');
-    if (kind !== 'chat' && maxOutput > 0) refuse(['max_output_tokens'], 'must be 0: nothing is generated');
-    if (long !== undefined && (long.batch === null) !== (batch === null)) {
-      refuse(['long_context', 'batch'], 'must be null where batch is null, and only there');
-    }
-  })
+  .strictObject({ ...NEW_OVERRIDE, ...PRICE_MODEL })
+  .superRefine(refuseImpossiblePrice)
   .meta({ id: 'NewPriceOverride' });
 export type NewPrice = z.infer<typeof NewPrice>;
 

@@ -60,6 +60,7 @@ export const ResultRow = z
     status: z.enum(ITEM_END_STATES),
     usage: ItemUsage,
     cost: Money,
+    refunded: Money.meta({ description: 'Given back of the cost by an operator.' }),
     settled_at: Timestamp,
   })
   .meta({ id: 'ResultRow' });
@@ -71,6 +72,7 @@ export const ItemDetail = z
     status: z.enum(ITEM_STATES),
     usage: ItemUsage.nullable(),
     cost: Money.nullable(),
+    refunded: Money.nullable(),
     settled_at: Timestamp.nullable(),
     created_at: Timestamp,
   })

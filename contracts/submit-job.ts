@@ -1,7 +1,21 @@
 import { z } from 'zod';
-import { notYet } from './not-yet.ts';
+import { MAX_SAMPLE_ITEMS } from '../domain/sample.ts';
 
-export const SubmitJob = z.strictObject({ sample: notYet('sample') }).meta({ id: 'SubmitBatchJob' });
+export const SubmitJob = z
+  .strictObject({
+    sample: z
+      .int()
+      .min(1)
+      .max(MAX_SAMPLE_ITEMS)
+      .optional()
+      .meta({
+        description:
+          'Submits a job of its own with so many of the items, spread evenly over the manifest, for a look at replies and ' +
+          'cost. The draft stays a draft. All items where it has no more.',
+        example: 10,
+      }),
+  })
+  .meta({ id: 'SubmitBatchJob' });
 export type SubmitJob = z.infer<typeof SubmitJob>;
 
 const MAX_WAIT_SECONDS = 60;

@@ -16,14 +16,18 @@ export function plainText(maxLength: number) {
     .refine((text) => text.trim() !== '', 'must not be only white space');
 }
 
-/** A list that is not empty and in which nothing is twice, told apart by `keyOf`. */
+/** A list in which nothing is twice, told apart by `keyOf`; not empty unless `min` is 0. */
 export function uniqueList<Schema extends z.ZodType>(
   element: Schema,
-  { max, keyOf = String }: { readonly max: number; readonly keyOf?: (value: z.output<Schema>) => string },
+  {
+    max,
+    min = 1,
+    keyOf = String,
+  }: { readonly max: number; readonly min?: number; readonly keyOf?: (value: z.output<Schema>) => string },
 ) {
   return z
     .array(element)
-    .min(1)
+    .min(min)
     .max(max)
     .superRefine((values, context) => {
       const keys = values.map(keyOf);

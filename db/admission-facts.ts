@@ -1,13 +1,17 @@
 import type pg from 'pg';
 import type { AdmissionFacts, AllowList, BudgetFact, ItemGroup } from '../domain/admission-facts.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
+import type { CustomerPricing } from '../domain/customer-pricing.ts';
 import { DEFAULT_ALIASES } from '../domain/default-aliases.ts';
 import type { ModelAliases } from '../domain/model-alias.ts';
-import { parseNumeric } from '../domain/money.ts';
+import { formatAmount, parseNumeric } from '../domain/money.ts';
 import type { Provider } from '../domain/provider.ts';
 import { periodStartOf } from './budget-periods.ts';
 import { loadCatalogue } from './catalogue-overrides.ts';
+import { findPricingOfCustomer } from './customer-pricing.ts';
 import type { JobRow } from './job-rows.ts';
+import { listOutputHistory } from './output-history.ts';
+import { listSuspensionsOfJob } from './suspensions.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -18,7 +22,7 @@ export async function loadAdmissionFacts(
   at: Date,
   base: Catalogue,
 ): Promise<AdmissionFacts> {
-  const { aliases, allowLists } = await loadModelSettings(db, job);
+  const { aliases, allowLists, margin } = await loadTenantSettings(db, job);
   return {
     jobId: job.jobId,
     catalogue: await loadCatalogue(db, base, job.tenantId),
@@ -29,11 +33,23 @@ export async function loadAdmissionFacts(
     requestedModel: job.requestedModel,
     aliases: { ...DEFAULT_ALIASES, ...aliases },
     groups: await loadGroups(db, job),
+    calibration: null,
+    outputHistory: await listOutputHistory(db, job),
+    margin,
     maxCost: job.maxCost,
+    maxCostPricing: await loadMaxCostPricing(db, job),
     budgets: await loadBudgetFacts(db, job, at),
+    suspensions: await listSuspensionsOfJob(db, job),
     currency: job.currency,
     at,
   };
+}
+
+/** A customer's own key says `max_cost` in the prices that customer is shown. */
+async function loadMaxCostPricing(db: Queryable, job: JobRow): Promise<CustomerPricing | null> {
+  if (job.maxCost === null || job.customerId === null) return null;
+  const { rows } = await db.query<{ role: string }>('SELECT role FROM api_keys WHERE key_id = $1', [job.apiKeyId]);
+  return rows[0]?.role === 'customer' ? findPricingOfCustomer(db, job) : null;
 }
 
 async function loadGroups(db: Queryable, job: JobRow): Promise<ItemGroup[]> {
@@ -55,7 +71,8 @@ async function loadGroups(db: Queryable, job: JobRow): Promise<ItemGroup[]> {
   }));
 }
 
-interface ModelSettingsRow {
+interface TenantSettingsRow {
+  readonly margin: string;
   readonly aliases: ModelAliases;
   readonly tenant_models: readonly string[] | null;
   readonly tenant_providers: readonly Provider[] | null;
@@ -64,12 +81,12 @@ interface ModelSettingsRow {
 }
 
 /** What the tenant's admins set, for it and for the key that made the job. */
-async function loadModelSettings(
+async function loadTenantSettings(
   db: Queryable,
   { tenantId, apiKeyId }: JobRow,
-): Promise<{ readonly aliases: ModelAliases; readonly allowLists: readonly AllowList[] }> {
-  const { rows } = await db.query<ModelSettingsRow>(
-    `SELECT t.aliases, t.allowed_models AS tenant_models, t.allowed_providers AS tenant_providers,
+): Promise<{ readonly aliases: ModelAliases; readonly allowLists: readonly AllowList[]; readonly margin: string }> {
+  const { rows } = await db.query<TenantSettingsRow>(
+    `SELECT t.aliases, t.estimate_margin AS margin, t.allowed_models AS tenant_models, t.allowed_providers AS tenant_providers,
        k.allowed_models AS key_models, k.allowed_providers AS key_providers
      FROM tenants t LEFT JOIN api_keys k ON k.key_id = $2
      WHERE t.tenant_id = $1`,
@@ -79,6 +96,7 @@ async function loadModelSettings(
   if (row === undefined) throw new Error(`no tenant ${tenantId}`);
   return {
     aliases: row.aliases,
+    margin: formatAmount(parseNumeric(row.margin)),
     allowLists: [
       { of: 'tenant', models: row.tenant_models, providers: row.tenant_providers },
       { of: 'key', models: row.key_models, providers: row.key_providers },

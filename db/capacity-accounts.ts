@@ -49,6 +49,12 @@ export async function lockAccount(client: pg.PoolClient, key: AccountKey): Promi
   return toAccountRow(rows[0]);
 }
 
+/** Null for one that nothing was ever sent under. */
+export async function findAccount(db: Queryable, key: AccountKey): Promise<AccountRow | null> {
+  const { rows } = await db.query(`SELECT * FROM capacity_accounts WHERE ${IS_ACCOUNT}`, values(key));
+  return rows[0] === undefined ? null : toAccountRow(rows[0]);
+}
+
 const IS_ACCOUNT = 'credential_id = $1 AND provider = $2 AND provider_model = $3';
 
 /** What the account's shards but one hold of the queue. */

@@ -13,6 +13,7 @@ const PREFIX_OF = {
   tenant: 'tenant',
   priceOverride: 'price',
   capabilityOverride: 'cap',
+  suspension: 'susp',
 } as const;
 export type IdKind = keyof typeof PREFIX_OF;
 

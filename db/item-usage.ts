@@ -4,9 +4,11 @@ import { type Amount, parseNumeric } from '../domain/money.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Usage } from '../domain/usage.ts';
 import { fromUuid } from './ids.ts';
-import type { JobRecord } from './job-view.ts';
+import type { UsageJob } from './usage-jobs.ts';
+import { type UsageWindow, windowCondition, windowValues } from './usage-window.ts';
 
-export interface ItemUsageRecord {
+/** What one item used and was charged. */
+export interface ItemCharge {
   readonly seq: number;
   readonly itemId: string;
   readonly customId: string;
@@ -15,7 +17,11 @@ export interface ItemUsageRecord {
   readonly model: string;
   readonly usage: Usage;
   readonly amount: Amount;
+  /** In the prices of the job's customer; null where it has none. */
+  readonly customerAmount: Amount | null;
   readonly settledAt: Date;
+  /** When the window of the provider's batch ended; null where the provider did not say. */
+  readonly providerDeadline: Date | null;
 }
 
 interface Row {
@@ -32,23 +38,29 @@ interface Row {
   readonly reasoning_tokens: string;
   readonly usage_estimated: boolean;
   readonly amount: string;
+  readonly customer_amount: string;
   readonly settled_at: Date;
+  readonly expires_at: Date | null;
 }
 
 /** What each settled item of a job used, in the order of settlement. */
 export async function listItemUsage(
   db: Pick<pg.ClientBase, 'query'>,
-  job: Pick<JobRecord, 'uuid' | 'bucket'>,
+  job: Pick<UsageJob, 'uuid' | 'bucket' | 'customerId'>,
+  window: UsageWindow,
   page: { readonly afterSeq: number; readonly limit: number },
-): Promise<ItemUsageRecord[]> {
+): Promise<ItemCharge[]> {
   const { rows } = await db.query<Row>(
     `SELECT o.seq, i.item_id, i.custom_id, o.state, s.provider, o.model, o.input_tokens, o.cached_input_tokens,
-       o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount, o.settled_at
+       o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount,
+       coalesce(o.customer_amount, o.amount) AS customer_amount, o.settled_at, m.expires_at
      FROM item_outcomes o
      JOIN batch_items i ON i.bucket = $1 AND i.job_id = $2 AND i.item_no = o.item_no
      LEFT JOIN batch_shards s ON s.job_id = $2 AND s.shard = o.shard
-     WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 ORDER BY o.seq LIMIT $4`,
-    [job.bucket, job.uuid, page.afterSeq, page.limit],
+     LEFT JOIN batch_provider_metadata m ON m.job_id = $2 AND m.shard = o.shard AND m.attempt = o.attempt
+     WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 AND ${windowCondition('o.settled_at', 'o.written_by', 5)}
+     ORDER BY o.seq LIMIT $4`,
+    [job.bucket, job.uuid, page.afterSeq, page.limit, ...windowValues(window)],
   );
   return rows.map((row) => ({
     seq: row.seq,
@@ -66,6 +78,8 @@ export async function listItemUsage(
       estimated: row.usage_estimated,
     },
     amount: parseNumeric(row.amount),
+    customerAmount: job.customerId === null ? null : parseNumeric(row.customer_amount),
     settledAt: row.settled_at,
+    providerDeadline: row.expires_at,
   }));
 }

@@ -16,21 +16,23 @@ interface StoredJob {
  * any more. A lock not had in time is `job_busy`.
  */
 export async function deleteDraft(db: Database, job: StoredJob, lockTimeoutMs: number): Promise<boolean> {
-  return inTransaction(
-    db,
-    async (client) => {
-      const gone = await client.query("DELETE FROM batch_jobs WHERE job_id = $1 AND state = 'draft'", [job.uuid]);
-      if (gone.rowCount !== 1) return false;
-      for (const table of ['item_requests', 'batch_items']) {
-        await client.query(`DELETE FROM ${table} WHERE bucket = $1 AND job_id = $2`, [job.bucket, job.uuid]);
-      }
-      for (const table of ['job_item_groups', 'job_submissions', 'job_progress']) {
-        await client.query(`DELETE FROM ${table} WHERE job_id = $1`, [job.uuid]);
-      }
-      return true;
-    },
-    { lockTimeoutMs, statementTimeoutMs: DRAFT_STATEMENT_TIMEOUT_MS },
-  );
+  return inTransaction(db, (client) => deleteDraftRows(client, job), {
+    lockTimeoutMs,
+    statementTimeoutMs: DRAFT_STATEMENT_TIMEOUT_MS,
+  });
+}
+
+/** As `deleteDraft`, in the caller's transaction: for a draft of few items. */
+export async function deleteDraftRows(client: pg.PoolClient, job: StoredJob): Promise<boolean> {
+  const gone = await client.query("DELETE FROM batch_jobs WHERE job_id = $1 AND state = 'draft'", [job.uuid]);
+  if (gone.rowCount !== 1) return false;
+  for (const table of ['item_requests', 'batch_items']) {
+    await client.query(`DELETE FROM ${table} WHERE bucket = $1 AND job_id = $2`, [job.bucket, job.uuid]);
+  }
+  for (const table of ['job_item_groups', 'job_submissions', 'job_progress']) {
+    await client.query(`DELETE FROM ${table} WHERE job_id = $1`, [job.uuid]);
+  }
+  return true;
 }
 
 /** From now on the job's content cannot be read. False for a job that has not ended. Repeating it changes nothing. */

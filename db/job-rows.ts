@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
+import type { OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint, Provider } from '../domain/provider.ts';
 import { fromUuid, toUuid } from './ids.ts';
 
@@ -41,6 +42,8 @@ export interface JobRow {
   readonly firstItemNo: number;
   readonly itemCount: number;
   readonly reservedAmount: Amount | null;
+  /** The tenant's when the job was accepted; null before. */
+  readonly overagePolicy: OveragePolicy | null;
   readonly cancelRequestedAt: Date | null;
   readonly submittedAt: Date | null;
 }
@@ -99,6 +102,7 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     firstItemNo: get('first_item_no'),
     itemCount: get('item_count'),
     reservedAmount: amount('reserved_amount'),
+    overagePolicy: get('overage_policy'),
     cancelRequestedAt: get('cancel_requested_at'),
     submittedAt: get('submitted_at'),
   };

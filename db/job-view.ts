@@ -1,6 +1,8 @@
 import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
+import { DEFAULT_OVERAGE_POLICY, type Overage, type OverageOutcome, type OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import { CUSTOMER_REFUNDS, type CustomerMoney, type CustomerMoneyRow, toCustomerMoney } from './customer-money.ts';
 import { fromUuid } from './ids.ts';
 
 /** A job with the small rows about it, as the api shows it. `jobId` is the public id. */
@@ -29,6 +31,10 @@ export interface JobRecord {
   /** Still held of the last submission. */
   readonly heldAmount: Amount;
   readonly settledAmount: Amount;
+  /** Null where the job's customer is shown what the tenant pays. */
+  readonly customerMoney: CustomerMoney | null;
+  /** What it cost above its hold when it ended; null without. */
+  readonly overage: Overage | null;
   readonly priceBookVersion: string | null;
   readonly waitingReason: string | null;
   readonly waitingSince: Date | null;
@@ -44,6 +50,10 @@ export interface JobRecord {
   readonly expiresAt: Date | null;
   readonly retrievalDeadline: Date | null;
   readonly contentDeletedAt: Date | null;
+  /** The public id of the draft whose items it runs some of, and how many that had. */
+  readonly sampleOf: { readonly jobId: string; readonly items: number } | null;
+  /** Public ids, newest first. */
+  readonly sampleJobs: readonly string[];
   readonly completed: number;
   readonly failed: number;
   readonly expired: number;
@@ -64,16 +74,18 @@ export interface JobRecord {
 export const SELECT_JOB = `
   SELECT j.*, p.completed, p.failed, p.expired, p.cancelled, p.retries, p.failures, p.last_seq, p.unmatched_lines,
     p.warnings, p.provider_completed, p.provider_failed, p.progress_as_of, p.estimated_completion_at,
-    p.settled_amount AS settled_so_far, h.held
+    p.settled_amount AS settled_so_far, p.customer_settled_amount, h.held, r.customer_refunded,
+    ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.sample_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS sample_jobs
   FROM batch_jobs j
   LEFT JOIN job_progress p ON p.job_id = j.job_id
+  ${CUSTOMER_REFUNDS}
   LEFT JOIN LATERAL (
     SELECT max(amount - drawn - coalesce(released, 0)) AS held FROM holds
     WHERE holds.job_id = j.job_id AND holds.submission_no = j.submission_no
   ) h ON true`;
 
 /** What pg gives for SELECT_JOB. */
-export interface JobViewRow {
+export interface JobViewRow extends CustomerMoneyRow {
   readonly job_id: string;
   readonly bucket: number;
   readonly tenant_id: string;
@@ -96,6 +108,9 @@ export interface JobViewRow {
   readonly reserved_amount: string | null;
   readonly held: string | null;
   readonly settled_so_far: string | null;
+  readonly overage_policy: OveragePolicy | null;
+  readonly overage_amount: string | null;
+  readonly overage_outcome: OverageOutcome | null;
   readonly price_book_version: string | null;
   readonly waiting_reason: string | null;
   readonly waiting_since: Date | null;
@@ -107,10 +122,12 @@ export interface JobViewRow {
   readonly cancel_outcome: string | null;
   readonly created_at: Date;
   readonly submitted_at: Date | null;
-  readonly completed_at: Date | null;
   readonly expires_at: Date | null;
   readonly retrieval_deadline: Date | null;
   readonly content_deleted_at: Date | null;
+  readonly sample_of: string | null;
+  readonly sample_of_items: number | null;
+  readonly sample_jobs: readonly string[];
   readonly completed: number | null;
   readonly failed: number | null;
   readonly expired: number | null;
@@ -145,6 +162,9 @@ export function toJobRecord(row: JobViewRow): JobRecord {
     expiresAt: row.expires_at,
     retrievalDeadline: row.retrieval_deadline,
     contentDeletedAt: row.content_deleted_at,
+    sampleOf:
+      row.sample_of === null ? null : { jobId: fromUuid('job', row.sample_of), items: row.sample_of_items ?? 0 },
+    sampleJobs: row.sample_jobs.map((uuid) => fromUuid('job', uuid)),
   };
 }
 
@@ -178,8 +198,16 @@ function moneyOf(row: JobViewRow) {
     reservedAmount: row.reserved_amount === null ? null : parseNumeric(row.reserved_amount),
     heldAmount: parseNumeric(row.held ?? '0'),
     settledAmount: parseNumeric(row.settled_so_far ?? '0'),
+    customerMoney: toCustomerMoney(row),
+    overage: overageOf(row),
     priceBookVersion: row.price_book_version,
   };
+}
+
+function overageOf({ overage_policy, overage_amount, overage_outcome }: JobViewRow): Overage | null {
+  if (overage_amount === null || overage_outcome === null) return null;
+  const policy = overage_policy ?? DEFAULT_OVERAGE_POLICY;
+  return { amount: parseNumeric(overage_amount), policy, outcome: overage_outcome };
 }
 
 function progressOf(row: JobViewRow) {

@@ -37,7 +37,7 @@ const StoredRates = z.strictObject({
   output: StoredRate,
 });
 /** A price row without what has columns of its own. Checked on every read: money is made of it. */
-const StoredPrice = z.strictObject({
+export const StoredPrice = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/),
   kind: z.enum(['chat', 'embedding', 'moderation']),
   standard: StoredRates,

@@ -32,6 +32,10 @@ export interface SettledItem extends ItemIdentity {
   readonly nativeError: string | null;
   readonly usage: Usage;
   readonly amount: Amount;
+  /** Given back of it. */
+  readonly refunded: Amount;
+  /** Both in the prices of the job's customer. */
+  readonly customer: { readonly amount: Amount; readonly refunded: Amount };
   readonly model: string;
   readonly responseHash: Buffer | null;
   readonly attempts: number;
@@ -47,9 +51,13 @@ export type ItemRecord = SettledItem | OpenItem;
 
 /** Of `batch_items` i, `item_outcomes` o and `item_results` r. */
 export const ITEM_COLUMNS = `
-  i.item_id, i.custom_id, i.request_hash, i.retry_of_item_id, i.retried_by_item_id, i.created_at, i.state AS item_state,
+  i.item_id, i.custom_id, i.request_hash, i.retry_of_item_id, i.retried_by_item_id, i.created_at, i.state AS item_state, i.refunded_amount,
   o.seq, o.state, o.failure_class, o.error_code, o.input_tokens, o.cached_input_tokens, o.cache_write_tokens,
-  o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount, o.model, o.response_hash, o.attempt, o.settled_at,
+  o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount, o.model,
+  coalesce(o.customer_amount, o.amount) AS customer_amount,
+  CASE WHEN i.refunded_amount = 0 THEN 0
+    ELSE customer_share(coalesce(o.customer_amount, o.amount), i.refunded_amount, o.amount) END AS customer_refunded,
+  o.response_hash, o.attempt, o.settled_at,
   r.body, r.error_message, r.native_error`;
 
 interface OutcomeColumns {
@@ -64,6 +72,8 @@ interface OutcomeColumns {
   readonly reasoning_tokens: string;
   readonly usage_estimated: boolean;
   readonly amount: string;
+  readonly customer_amount: string;
+  readonly customer_refunded: string;
   readonly model: string;
   readonly response_hash: Buffer | null;
   readonly attempt: number;
@@ -79,6 +89,7 @@ export type ItemViewRow = {
   readonly retried_by_item_id: string | null;
   readonly created_at: Date;
   readonly item_state: number;
+  readonly refunded_amount: string;
   readonly body: string | null;
   readonly error_message: string | null;
   readonly native_error: string | null;
@@ -110,6 +121,8 @@ export function toSettledItem(row: ItemViewRow): SettledItem {
       estimated: row.usage_estimated,
     },
     amount: parseNumeric(row.amount),
+    refunded: parseNumeric(row.refunded_amount),
+    customer: { amount: parseNumeric(row.customer_amount), refunded: parseNumeric(row.customer_refunded) },
     model: row.model,
     responseHash: row.response_hash,
     attempts: row.attempt,

@@ -17,6 +17,8 @@ export interface StagedLine {
   readonly errorCode: string;
   readonly usage: Usage;
   readonly amount: Amount;
+  /** What the customer is shown of it; null where that is the same. */
+  readonly customerAmount?: Amount | null;
   readonly model: string;
   /** SHA-256 of the body in hex. */
   readonly responseHash: string | null;
@@ -26,7 +28,7 @@ export interface StagedLine {
 }
 
 const COLUMNS = `attempt_no, item_no, rank, file, line, state, failure_class, error_code, input_tokens, cached_input_tokens,
-  cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash, body,
+  cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, customer_amount, model, response_hash, body,
   error_message, native_error`;
 
 /** Empties the stage of one attempt: before each reading, and after it has settled. */
@@ -57,7 +59,8 @@ function toCopyRow(attemptNo: string, line: StagedLine): string {
   const failure = `${line.failureClass}\t${line.errorCode}`;
   const input = `${usage.inputTokens}\t${usage.cachedInputTokens}\t${usage.cacheWriteTokens}\t${usage.longCacheWriteTokens ?? 0}`;
   const output = `${usage.outputTokens}\t${usage.reasoningTokens}\t${usage.estimated ? 't' : 'f'}\t${formatNumeric(line.amount)}`;
+  const customer = typeof line.customerAmount === 'bigint' ? formatNumeric(line.customerAmount) : COPY_NULL;
   const hash = line.responseHash === null ? COPY_NULL : `\\\\x${line.responseHash}`;
   const content = `${copyTextOrNull(line.body)}\t${copyTextOrNull(line.errorMessage)}\t${copyTextOrNull(line.nativeError)}`;
-  return `${numbers}\t${failure}\t${input}\t${output}\t${copyText(line.model)}\t${hash}\t${content}\n`;
+  return `${numbers}\t${failure}\t${input}\t${output}\t${customer}\t${copyText(line.model)}\t${hash}\t${content}\n`;
 }

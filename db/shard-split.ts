@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { JobRow } from './job-rows.ts';
 import { moveShard, type ShardRow } from './shards.ts';
+import { splitStages } from './stage-times.ts';
 
 const IS_OPEN = `NOT EXISTS (SELECT 1 FROM item_outcomes o WHERE o.job_id = $1 AND o.bucket = $2 AND o.item_no = i.item_no)`;
 
@@ -34,6 +35,7 @@ export async function splitShard(client: pg.PoolClient, job: JobRow, shard: Shar
       shard.waitingSince,
     ],
   );
+  await splitStages(client, job.key, shard.shard);
   await moveShard(client, job, shard.shard, { state: 'superseded', waiting: null, now });
   return true;
 }

@@ -2,7 +2,9 @@ import type pg from 'pg';
 import { deriveStatus, isTerminal, type JobState } from '../domain/job-state.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { ShardState } from '../domain/shard-state.ts';
+import { stageOfJob, stageOfShard } from '../domain/stage.ts';
 import type { JobKey, JobRow } from './job-rows.ts';
+import { enterStage, startStages, WHOLE_JOB } from './stage-times.ts';
 
 /** A range of item numbers of one model: what one provider batch carries. */
 export interface ShardRow {
@@ -56,6 +58,7 @@ export async function cutShard(
     maxItems: number;
     maxBytes: number;
     maxEmbeddingInputs: number | null;
+    maxInputTokens: number | null;
     extraBytesPerItem: number;
   },
 ): Promise<{ firstItemNo: number; lastItemNo: number; itemCount: number; byteCount: number } | null> {
@@ -63,14 +66,14 @@ export async function cutShard(
     `SELECT min(item_no) AS first, max(item_no) AS last, count(*)::int AS items, sum(bytes) AS bytes
      FROM (
        SELECT item_no, bytes, sum(bytes) OVER (ORDER BY item_no) AS running, sum(embedding_inputs) OVER (ORDER BY item_no) AS inputs,
-         row_number() OVER (ORDER BY item_no) AS position
+         sum(estimated_tokens) OVER (ORDER BY item_no) AS tokens, row_number() OVER (ORDER BY item_no) AS position
        FROM (
-         SELECT item_no, request_bytes::bigint + $6 AS bytes, embedding_inputs FROM batch_items
+         SELECT item_no, request_bytes::bigint + $6 AS bytes, embedding_inputs, estimated_tokens FROM batch_items
          WHERE job_id = $1 AND bucket = $2 AND item_no >= $3 AND item_no < $4 AND coalesce(requested_model, '') = $5
          ORDER BY item_no LIMIT $7
        ) taken
      ) summed
-     WHERE (running <= $8 AND ($9::bigint IS NULL OR inputs <= $9)) OR position = 1`,
+     WHERE (running <= $8 AND ($9::bigint IS NULL OR inputs <= $9) AND ($10::bigint IS NULL OR tokens <= $10)) OR position = 1`,
     [
       job.key.uuid,
       job.key.bucket,
@@ -81,6 +84,7 @@ export async function cutShard(
       cut.maxItems,
       cut.maxBytes,
       cut.maxEmbeddingInputs,
+      cut.maxInputTokens,
     ],
   );
   const row = rows[0];
@@ -106,6 +110,7 @@ export async function insertShards(client: pg.PoolClient, job: JobKey, shards: r
       ],
     );
   }
+  await startStages(client, job);
 }
 
 /**
@@ -119,7 +124,7 @@ export async function moveShard(
   move: { state: ShardState; waiting?: string | null; nextPollAt?: Date | null; now: Date },
 ): Promise<void> {
   const keep = move.waiting === undefined;
-  await client.query(
+  const { rowCount } = await client.query(
     `UPDATE batch_shards SET
        state = $3,
        waiting_since = CASE WHEN $7 OR waiting_reason = $4 THEN waiting_since WHEN $4::text IS NULL THEN NULL ELSE $5 END,
@@ -129,11 +134,15 @@ export async function moveShard(
      WHERE job_id = $1 AND shard = $2 AND state NOT IN ('settled', 'superseded')`,
     [job.key.uuid, shard, move.state, move.waiting ?? null, move.now, move.nextPollAt ?? null, keep],
   );
-  await refreshJobState(client, job);
+  // A superseded shard hands its times on to its halves.
+  if (rowCount === 1 && move.state !== 'superseded') {
+    await enterStage(client, job.key, shard, stageOfShard(move.state), move.now);
+  }
+  await refreshJobState(client, job, move.now);
 }
 
-/** Derives the job's public state from its shards. Ended jobs keep theirs. */
-export async function refreshJobState(client: pg.PoolClient, job: JobRow): Promise<JobState> {
+/** Derives the job's public state from its shards, and with `at` the stage it is in from then on. Ended jobs keep theirs. */
+export async function refreshJobState(client: pg.PoolClient, job: JobRow, at: Date | null = null): Promise<JobState> {
   if (isTerminal(job.state) || job.state === 'draft') return job.state;
   const { rows } = await client.query<{ states: ShardState[]; reason: string | null; since: Date | null }>(
     `SELECT coalesce(array_agg(state), '{}') AS states,
@@ -149,6 +158,7 @@ export async function refreshJobState(client: pg.PoolClient, job: JobRow): Promi
      WHERE job_id = $1 AND (state, waiting_reason, waiting_since) IS DISTINCT FROM ($2, $3, $4)`,
     [job.key.uuid, state, reason, since],
   );
+  if (at !== null) await enterStage(client, job.key, WHOLE_JOB, stageOfJob(states), at);
   return state;
 }
 

@@ -5,7 +5,11 @@ import { formatAmount, formatNumeric } from '../domain/money.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Quote } from '../domain/quote.ts';
+import { insertJobEstimates } from './job-estimates.ts';
 import type { JobKey, JobRow } from './job-rows.ts';
+import { rollUpRefusal } from './refusal-rollups.ts';
+import { enterStage, WHOLE_JOB } from './stage-times.ts';
+import { type HeldReplies, type StoredEstimate, toStoredEstimate } from './stored-estimate.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -19,7 +23,7 @@ export interface StoredRefusal {
 }
 
 /** A quote as stored and shown: amounts are exact decimal strings. */
-export interface StoredQuote {
+export interface StoredQuote extends StoredEstimate {
   readonly items: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -44,6 +48,8 @@ export interface StoredQuote {
     readonly model: string;
     /** What its items are charged by; absent in submissions from before it was kept. */
     readonly price?: PriceRow;
+    /** What is held for each reply without a cap; absent likewise. */
+    readonly uncapped_reply_tokens?: HeldReplies;
   }[];
 }
 
@@ -91,7 +97,8 @@ export async function recordAcceptance(
   });
   await client.query(
     `UPDATE batch_jobs SET state = 'queued', admitted_at = $2, refusal = NULL, resolved_provider = $3, resolved_provider_model = $4,
-       estimated_input_tokens = $5, estimated_output_tokens = $6, estimated_amount = $7, reserved_amount = $8, price_book_version = $9
+       estimated_input_tokens = $5, estimated_output_tokens = $6, estimated_amount = $7, reserved_amount = $8, price_book_version = $9,
+       overage_policy = (SELECT t.overage_policy FROM tenants t WHERE t.tenant_id = batch_jobs.tenant_id)
      WHERE job_id = $1`,
     [
       job.key.uuid,
@@ -105,6 +112,8 @@ export async function recordAcceptance(
       quote.priceBookVersion,
     ],
   );
+  await insertJobEstimates(client, job.key, quote.lines);
+  await enterStage(client, job.key, WHOLE_JOB, 'queued', now);
 }
 
 /** Stores the refusal and makes the job an editable draft again. */
@@ -124,6 +133,7 @@ export async function recordRefusal(
     job.key.uuid,
     JSON.stringify(refusal),
   ]);
+  await rollUpRefusal(client, job.key, refusal);
 }
 
 async function insertSubmission(client: pg.PoolClient, job: JobRow, submission: Submission): Promise<void> {
@@ -159,6 +169,7 @@ export function toStoredQuote(quote: Quote, targets: Verdict['targets']): Stored
     margin: quote.margin,
     reserved: formatAmount(quote.reserved),
     price_book_version: quote.priceBookVersion,
+    ...toStoredEstimate(quote.inputs),
     lines: quote.lines.map((line) => ({
       provider: line.provider,
       model: line.model,
@@ -169,11 +180,12 @@ export function toStoredQuote(quote: Quote, targets: Verdict['targets']): Stored
       batch_price: line.batchBasis,
       note: line.note,
     })),
-    targets: targets.map(({ requestedModel, target: { provider, model }, price }) => ({
+    targets: targets.map(({ requestedModel, target: { provider, model }, price, replies }) => ({
       requested_model: requestedModel,
       provider,
       model,
       price,
+      uncapped_reply_tokens: { plain: replies.plain.tokens, reasoning: replies.reasoning.tokens },
     })),
   };
 }

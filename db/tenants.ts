@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { JsonObject } from '../domain/json-object.ts';
 import type { ModelAliases } from '../domain/model-alias.ts';
+import type { OveragePolicy } from '../domain/overage.ts';
 import type { Provider } from '../domain/provider.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -19,6 +20,12 @@ export interface Tenant {
   readonly allowedModels: readonly string[] | null;
   /** Null allows all. */
   readonly allowedProviders: readonly Provider[] | null;
+  /** Of every job that does not ask for smaller shards; null for the provider's own limits. */
+  readonly maxItemsPerShard: number | null;
+  /** Of jobs accepted from now on. */
+  readonly overagePolicy: OveragePolicy;
+  /** Held on top of estimates: a decimal part of them, such as `0.10`. Of jobs accepted from now on. */
+  readonly estimateMargin: string;
   readonly suspendedAt: Date | null;
 }
 
@@ -45,11 +52,56 @@ export async function insertTenant(db: Queryable, tenant: NewTenant): Promise<bo
 export async function findTenant(db: Queryable, tenantId: string): Promise<Tenant | null> {
   const { rows } = await db.query<Tenant>(
     `SELECT tenant_id AS "tenantId", name, currency, time_zone AS "timeZone", policy, aliases,
-       allowed_models AS "allowedModels", allowed_providers AS "allowedProviders", suspended_at AS "suspendedAt"
+       allowed_models AS "allowedModels", allowed_providers AS "allowedProviders",
+       (policy ->> 'max_items_per_shard')::int AS "maxItemsPerShard", overage_policy AS "overagePolicy",
+       estimate_margin AS "estimateMargin", suspended_at AS "suspendedAt"
      FROM tenants WHERE tenant_id = $1`,
     [tenantId],
   );
   return rows[0] ?? null;
+}
+
+/** Whether Postgres computes with a time zone of this IANA name, spelled as it is there. */
+export async function isTimeZone(db: Queryable, name: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "SELECT 1 FROM pg_timezone_names WHERE name = $1 AND name !~ '^(posix|right/|localtime|Factory)'",
+    [name],
+  );
+  return rowCount === 1;
+}
+
+/** From then on the months of its budgets begin at that zone's midnight. False for an unknown tenant. */
+export async function setTimeZone(db: Queryable, tenantId: string, timeZone: string): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET time_zone = $2 WHERE tenant_id = $1', [tenantId, timeZone]);
+  return rowCount === 1;
+}
+
+/** For jobs planned from then on. False for an unknown tenant. */
+export async function setMaxItemsPerShard(db: Queryable, tenantId: string, items: number | null): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `UPDATE tenants SET policy = CASE WHEN $2::int IS NULL THEN policy - 'max_items_per_shard'
+       ELSE policy || jsonb_build_object('max_items_per_shard', $2::int) END WHERE tenant_id = $1`,
+    [tenantId, items],
+  );
+  return rowCount === 1;
+}
+
+/** For jobs accepted from then on. False for an unknown tenant. */
+export async function setOveragePolicy(db: Queryable, tenantId: string, policy: OveragePolicy): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET overage_policy = $2 WHERE tenant_id = $1', [
+    tenantId,
+    policy,
+  ]);
+  return rowCount === 1;
+}
+
+/** For jobs accepted from then on; a decimal from 0 to 5. False for an unknown tenant. */
+export async function setEstimateMargin(db: Queryable, tenantId: string, margin: string): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET estimate_margin = $2 WHERE tenant_id = $1', [
+    tenantId,
+    margin,
+  ]);
+  return rowCount === 1;
 }
 
 /** Replaces the whole map. False for an unknown tenant. */

@@ -1,7 +1,11 @@
 import type { Catalogue } from './catalogue.ts';
+import type { CustomerPricing } from './customer-pricing.ts';
 import type { ModelAliases } from './model-alias.ts';
 import type { Amount } from './money.ts';
+import type { OutputHistory } from './output-history.ts';
+import type { SpendingScope } from './overage.ts';
 import type { Endpoint, Provider } from './provider.ts';
+import type { Calibration } from './token-calibration.ts';
 
 /** Items of one kind, as counted at append. Sums are over the group; `tokenClass` is floor(log2(input tokens)) of each. */
 export interface ItemGroup {
@@ -32,6 +36,11 @@ export interface BudgetFact {
   readonly settled: Amount;
 }
 
+/** A scope the job belongs to that may start nothing new. */
+export interface SuspensionFact extends SpendingScope {
+  readonly suspensionId: string;
+}
+
 /** Names that may be used; null allows all. */
 export interface AllowList {
   readonly of: 'tenant' | 'key';
@@ -53,8 +62,18 @@ export interface AdmissionFacts {
   readonly requestedModel: string;
   readonly aliases: ModelAliases;
   readonly groups: readonly ItemGroup[];
+  /** What a sample of the items told; null before one was counted, and then the counts stand as they are. */
+  readonly calibration: Calibration | null;
+  /** Of the tenant, at the job's endpoint. */
+  readonly outputHistory: readonly OutputHistory[];
+  /** The tenant's safety margin: a decimal part of the estimate, such as `0.10`. */
+  readonly margin: string;
   readonly maxCost: Amount | null;
+  /** The prices `maxCost` is in, of the customer whose own key made the job; the tenant's where there are none. */
+  readonly maxCostPricing?: CustomerPricing | null;
   readonly budgets: readonly BudgetFact[];
+  /** Those in force, the oldest first. */
+  readonly suspensions: readonly SuspensionFact[];
   readonly currency: string;
   readonly at: Date;
 }

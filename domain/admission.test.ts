@@ -34,8 +34,12 @@ function facts(overrides: Partial<AdmissionFacts> = {}): AdmissionFacts {
     requestedModel: 'openai/gpt-4o-mini',
     aliases: DEFAULT_ALIASES,
     groups: [group()],
+    calibration: null,
+    outputHistory: [],
+    margin: '0.10',
     maxCost: null,
     budgets: [],
+    suspensions: [],
     currency: 'USD',
     at: new Date('2026-11-30T12:00:00Z'),
     ...overrides,
@@ -320,6 +324,19 @@ describe('money', () => {
     const verdict = judgeAdmission(facts({ budgets: [budget(), tight] }));
     expect(verdict.budgets.map(({ fits }) => fits)).toEqual([true, false]);
     expect(verdict.findings).toHaveLength(1);
+  });
+
+  test('a scope that is suspended starts nothing, and the refusal says why and what lifts it', () => {
+    const suspension = { suspensionId: 'susp_1', scope: 'customer' as const, scopeId: 'c' };
+    const tight = budget({ limit: 0n });
+    const { ok, quote, findings } = judgeAdmission(facts({ suspensions: [suspension], budgets: [tight] }));
+    expect(ok).toBe(false);
+    expect(quote).not.toBeNull();
+    expect(findings.map(({ error }) => error)).toEqual(['spending_suspended', 'budget_exceeded']);
+    expect(findings[0]).toMatchObject({
+      field: 'customer_id',
+      message: expect.stringMatching(/customer c: .*lift susp_1/),
+    });
   });
 
   test('max_cost refuses a job that would hold more', () => {

@@ -1,11 +1,12 @@
 import type { AdmissionFacts, BudgetFact } from './admission-facts.ts';
-import { expectOutputTokens } from './estimate.ts';
+import { customerQuote, pricingForModels } from './customer-pricing.ts';
 import type { ErrorCode } from './gateway-error.ts';
+import { quoteJob } from './job-quote.ts';
 import { type ChosenTarget, countItems, type JudgedTarget, judgeTarget, type TargetObjection } from './judge-target.ts';
 import type { ModelTarget } from './model-alias.ts';
 import type { Amount } from './money.ts';
-import { buildQuote, type Quote } from './quote.ts';
-import { type Feature, featureField, hasFeature } from './request-features.ts';
+import type { Quote } from './quote.ts';
+import { type Feature, featureField } from './request-features.ts';
 import { listCandidates } from './routing.ts';
 
 /** Which items a finding concerns; null for the job as a whole. The empty model name is the job's own. */
@@ -59,7 +60,7 @@ export function judgeAdmission(facts: AdmissionFacts): Verdict {
     judged.flatMap(({ requestedModel, chosen: found }) => (found ? [[requestedModel, found]] : [])),
   );
   const findings = [...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
-  const quote = findings.length === 0 ? makeQuote(facts, chosen) : null;
+  const quote = findings.length === 0 ? quoteJob(facts, chosen) : null;
   const budgets = facts.budgets.flatMap((budget) => {
     const { limit, held, settled } = budget;
     if (limit === null) return [];
@@ -168,8 +169,8 @@ function urgencyOf({ rows }: Finding): number {
 
 function judgeMoney(facts: AdmissionFacts, quote: Quote, budgets: Verdict['budgets']): Finding[] {
   const job = { items: 0, rows: null };
-  const findings: Finding[] = [];
-  if (facts.maxCost !== null && quote.reserved > facts.maxCost) {
+  const findings: Finding[] = findSuspensions(facts);
+  if (facts.maxCost !== null && heldInPricesOf(facts, quote) > facts.maxCost) {
     const message = 'The job would hold more than its max_cost. Raise max_cost, or send fewer or shorter items.';
     findings.push({ ...job, error: 'max_cost_exceeded', message, field: 'max_cost' });
   }
@@ -181,22 +182,23 @@ function judgeMoney(facts: AdmissionFacts, quote: Quote, budgets: Verdict['budge
   return findings;
 }
 
-function makeQuote(facts: AdmissionFacts, chosen: ReadonlyMap<string, ChosenTarget>): Quote {
-  const groups = facts.groups.map((group) => {
-    const found = chosen.get(group.requestedModel);
-    if (found === undefined) throw new Error(`group of unjudged model ${group.requestedModel}`);
-    const { price } = found;
-    const cap = { maxOutputTokens: null, choices: 1, reasons: hasFeature(group.features, 'REASONING') };
-    return {
-      price,
-      items: group.items,
-      inputTokens: group.inputTokens,
-      outputTokens: group.outputTokens + group.uncappedItems * expectOutputTokens(cap, price),
-      // Every item of a token class is priced as if it were the longest of its class: an upper bound at a tier's edge.
-      longestInputTokens: 2 ** (group.tokenClass + 1) - 1,
-    };
-  });
-  return buildQuote(groups, 'batch', { priceBookVersion: facts.catalogue.prices.version });
+/** What the job would hold, in the prices its `max_cost` is in. */
+function heldInPricesOf({ maxCostPricing: pricing, at }: AdmissionFacts, quote: Quote): Amount {
+  if (!pricing) return quote.reserved;
+  return customerQuote(pricingForModels(pricing, quote.lines, at), quote.lines, quote.margin).reserved;
+}
+
+/** Why nothing new may start, before what it would cost: no other correction helps while it lasts. */
+function findSuspensions({ suspensions }: AdmissionFacts): Finding[] {
+  return suspensions.map(({ scope, scopeId, suspensionId }) => ({
+    error: 'spending_suspended',
+    message:
+      `No new work starts for ${scope} ${scopeId}: a job cost more than was held for it, and the tenant's overage policy is ` +
+      `suspend. Running work goes on. Ask an admin of the gateway to lift ${suspensionId}.`,
+    field: `${scope}_id`,
+    items: 0,
+    rows: null,
+  }));
 }
 
 function sum<Value>(values: readonly Value[], of: (value: Value) => number): number {

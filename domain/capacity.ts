@@ -106,7 +106,11 @@ export function isTooLargeForQueue(refused: {
   return inputTokens > limitTokens * PART_THAT_MAY_EXCEED && refusedAlone >= REFUSALS_BEFORE_SPLIT;
 }
 
-function namedLimits({ limits, lastRefusedAt }: QueueAccount, at: Date): QueueLimits {
+/** What the provider has said lately that the queue takes. */
+export function namedLimits(
+  { limits, lastRefusedAt }: Pick<QueueAccount, 'limits' | 'lastRefusedAt'>,
+  at: Date,
+): QueueLimits {
   const isTrusted = lastRefusedAt !== null && at.getTime() - lastRefusedAt.getTime() < TRUST_MS;
   return isTrusted ? { ...limits, batches: null } : { inputTokens: null, items: null, batches: null };
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CustomerPricing, customerAmount, customerEstimate, customerQuote, customerShare, markUp } from './customer-pricing.ts';
+import {
+  type CustomerPricing,
+  customerAmount,
+  customerEstimate,
+  customerQuote,
+  customerShare,
+  markUp,
+} from './customer-pricing.ts';
 import { parseAmount } from './money.ts';
 import { type PriceRow, rates } from './price-row.ts';
 import { ZERO_USAGE } from './usage.ts';

@@ -1,4 +1,5 @@
 import { AMOUNT_SCALE, type Amount, parseAmount } from './money.ts';
+import { createPriceBook } from './price-book.ts';
 import type { PriceRow } from './price-row.ts';
 import { priceEstimate, priceUsage } from './pricing.ts';
 import type { Provider } from './provider.ts';
@@ -15,7 +16,8 @@ export interface CustomerPricing {
   readonly prices: readonly PriceRow[];
 }
 
-interface Target {
+/** A model of a provider, by the name it is run or priced under. */
+export interface PricedModel {
   readonly provider: Provider;
   readonly model: string;
 }
@@ -28,7 +30,7 @@ export function markUp(amount: Amount, markupPercent: string): Amount {
 }
 
 /** What the customer is shown of one item: its own list where that has the model, else the tenant's charge marked up. */
-export function customerAmount(pricing: CustomerPricing, target: Target, usage: Usage, amount: Amount): Amount {
+export function customerAmount(pricing: CustomerPricing, target: PricedModel, usage: Usage, amount: Amount): Amount {
   const own = findOwnPrice(pricing, target);
   return own === null ? markUp(amount, pricing.markupPercent) : priceUsage(own, usage, 'batch');
 }
@@ -39,7 +41,7 @@ export function customerShare(customer: Amount, part: Amount, whole: Amount): Am
 }
 
 /** A line of a quote, of whole models. */
-export interface EstimateLine extends Target {
+export interface EstimateLine extends PricedModel {
   readonly items: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -64,6 +66,17 @@ export function customerQuote(
   return { amount, reserved: amount + divideRoundingUp(amount * parseAmount(margin), AMOUNT_SCALE) };
 }
 
-function findOwnPrice({ prices }: CustomerPricing, { provider, model }: Target): PriceRow | null {
+/** The part of a pricing that a job needs: for its models the rows in force, each under the name that was asked for. */
+export function pricingForModels(pricing: CustomerPricing, models: readonly PricedModel[], at: Date): CustomerPricing {
+  const book = createPriceBook(pricing.prices);
+  const found = new Map<string, PriceRow>();
+  for (const { provider, model } of models) {
+    const price = book.find(provider, model, at);
+    if (price !== null) found.set(`${provider}/${model}`, { ...price, model });
+  }
+  return { markupPercent: pricing.markupPercent, prices: [...found.values()] };
+}
+
+function findOwnPrice({ prices }: CustomerPricing, { provider, model }: PricedModel): PriceRow | null {
   return prices.find((price) => price.provider === provider && price.model === model) ?? null;
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from './gateway-error.ts';
 import { FEATURE } from './request-features.ts';
+import { CLASS_COUNTER, type TokenCounter } from './token-counter.ts';
 
 /** Something wrong with the shape of a request, at an exact place such as `request.messages[0].role`. */
 export interface Problem {
@@ -20,9 +21,11 @@ export class Findings {
   readonly problems: Problem[] = [];
   /** The first places of each feature, by its bit. Null where they are not asked for: appending items never does. */
   readonly places: Map<number, string[]> | null;
+  readonly #counter: TokenCounter;
 
-  constructor(places: Map<number, string[]> | null = null) {
+  constructor(places: Map<number, string[]> | null = null, counter: TokenCounter = CLASS_COUNTER) {
     this.places = places;
+    this.#counter = counter;
   }
 
   /** The place is `path.member`; it comes in two parts so that only those who ask for places pay for joining them. */
@@ -31,8 +34,17 @@ export class Findings {
     if (this.places !== null && bits !== 0) notePlace(this.places, bits, member === '' ? path : `${path}.${member}`);
   }
 
+  /** Those that are not of text: of attachments, and what a provider adds. */
   tokens(count: number): void {
     this.inputTokens += count;
+  }
+
+  text(text: string): void {
+    this.inputTokens += this.#counter.countText(text);
+  }
+
+  json(value: unknown): void {
+    this.inputTokens += this.#counter.countJson(value);
   }
 
   problem(field: string, message: string): void {

@@ -15,6 +15,7 @@ export const STATUS_OF = {
   max_cost_exceeded: 402,
   forbidden: 403,
   tenant_suspended: 403,
+  spending_suspended: 403,
   model_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,

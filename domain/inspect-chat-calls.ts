@@ -2,7 +2,6 @@ import { inspectMembers } from './chat-members.ts';
 import type { Findings } from './findings.ts';
 import { parseJsonLine } from './json-line.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
 
 const CALL_MEMBERS = ['id', 'type', 'function'];
@@ -14,7 +13,7 @@ export function inspectToolCalls(calls: unknown, path: string, findings: Finding
     findings.problem(path, 'must be a list');
     return [];
   }
-  findings.tokens(estimateJsonTokens(calls));
+  findings.json(calls);
   return calls.flatMap((call: unknown, index) => {
     const place = `${path}[${index}]`;
     if (!isJsonObject(call)) {

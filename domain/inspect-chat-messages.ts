@@ -5,11 +5,12 @@ import { inspectAudio, inspectFile, inspectImage } from './inspect-chat-media.ts
 import { inspectText } from './inspect-text.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
 import { FEATURE } from './request-features.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** What a provider adds around each message and around the whole. */
 export const MESSAGE_TOKENS = 4;
 export const REQUEST_TOKENS = 3;
+/** Of text the provider holds and the gateway cannot see: a stored prompt, an earlier response, a cache. */
+export const UNSEEN_INPUT_TOKENS = 4_000;
 
 /** Roles, with the members they have besides `role` and `content` wherever they run. */
 const MEMBERS_OF_ROLE: ReadonlyMap<unknown, readonly string[]> = new Map([
@@ -82,9 +83,10 @@ function inspectAssistant(
   findings: Findings,
 ): void {
   const refusal = message['refusal'] ?? '';
-  if (typeof refusal === 'string') findings.tokens(estimateTextTokens(refusal));
+  if (typeof refusal === 'string') findings.text(refusal);
   else findings.problem(`${path}.refusal`, 'must be a string');
   if (hasContent || refusal !== '') conversation.saysSomething = true;
+  if (isJsonObject(message['function_call'])) findings.json(message['function_call']);
   const calls = message['tool_calls'] ?? null;
   if (calls === null) return;
   for (const id of inspectToolCalls(calls, `${path}.tool_calls`, findings)) {
@@ -106,7 +108,7 @@ function inspectToolResult(message: JsonObject, path: string, conversation: Conv
 function inspectContent(message: JsonObject, path: string, findings: Findings): boolean {
   const content = message['content'];
   if (typeof content === 'string') {
-    findings.tokens(estimateTextTokens(content));
+    findings.text(content);
     return content !== '';
   }
   if (Array.isArray(content) && content.length > 0) {

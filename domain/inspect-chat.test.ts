@@ -258,6 +258,7 @@ describe('input tokens', () => {
       chat({ tools: [{ type: 'function', function: { name: 'paint', parameters: schema } }] }),
       chat({ response_format: { type: 'json_schema', json_schema: { name: 'car', schema } } }),
       { messages: [USER, { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: '{}' } }] }] },
+      { messages: [USER, { role: 'assistant', function_call: { name: 'paint', arguments: '{"car":"red"}' } }] },
     ]) {
       expect(tokens(larger)).toBeGreaterThan(plain + 5);
     }

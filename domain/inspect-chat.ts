@@ -24,7 +24,6 @@ import { inspectChatMessages } from './inspect-chat-messages.ts';
 import { inspectChatTool, toolChoice } from './inspect-chat-tools.ts';
 import { inspectTools } from './inspect-tools.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
 
 /** OpenAI's chat completion body (openai SDK, `ChatCompletionCreateParams`): the neutral request. */
@@ -78,7 +77,7 @@ export function inspectChat(request: JsonObject, findings: Findings): void {
   inspectTools(request['tools'], 'request.tools', inspectChatTool, findings);
   inspectContradictions(request, findings);
   for (const name of ['response_format', 'functions', 'prediction']) {
-    if (request[name] !== undefined && request[name] !== null) findings.tokens(estimateJsonTokens(request[name]));
+    if (request[name] !== undefined && request[name] !== null) findings.json(request[name]);
   }
 }
 

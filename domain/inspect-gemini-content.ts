@@ -1,10 +1,8 @@
 import type { Findings } from './findings.ts';
 import { MESSAGE_TOKENS } from './inspect-chat-messages.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { addInlineMedia, addProviderFile } from './media-input.ts';
 import { mediaKindOf } from './media-tokens.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** One `Content` of Gemini: a role and its parts (Gemini API reference, `Content`, `Part`). */
 export function inspectGeminiContent(content: unknown, path: string, findings: Findings): void {
@@ -32,7 +30,7 @@ function inspectPart(part: unknown, path: string, findings: Findings): void {
   const { text } = part;
   if (text !== undefined) {
     if (typeof text === 'string') {
-      findings.tokens(estimateTextTokens(text));
+      findings.text(text);
       return;
     }
     findings.problem(`${path}.text`, 'must be a string');
@@ -48,7 +46,7 @@ function inspectPart(part: unknown, path: string, findings: Findings): void {
     addProviderFile(mediaKindOf(mediaTypeOf(file)), `${path}.fileData`, findings);
     return;
   }
-  findings.tokens(estimateJsonTokens(part));
+  findings.json(part);
 }
 
 function inspectInline(inline: JsonObject, path: string, findings: Findings): void {

@@ -76,3 +76,9 @@ test('counts schemas, tools, calls and media', () => {
     expect(inspect(larger).inputTokens).toBeGreaterThan(plain + 4);
   }
 });
+
+test('what a cache holds is counted, though it cannot be seen', () => {
+  const plain = inspect(ask({})).inputTokens;
+  expect(inspect(ask({ cachedContent: 'cachedContents/x' })).inputTokens).toBe(plain + 4_000);
+  expect(inspect(ask({ cached_content: 'cachedContents/x' })).inputTokens).toBe(plain + 4_000);
+});

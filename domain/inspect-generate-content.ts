@@ -15,10 +15,10 @@ import {
   wordUnless,
 } from './field-rules.ts';
 import type { Findings } from './findings.ts';
+import { UNSEEN_INPUT_TOKENS } from './inspect-chat-messages.ts';
 import { inspectGeminiContent } from './inspect-gemini-content.ts';
 import { inspectTools } from './inspect-tools.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
 
 /** Gemini's request body (Gemini API reference, `GenerateContentRequest`); it reads snake case as well. */
@@ -66,6 +66,7 @@ export function inspectGenerateContent(request: JsonObject, findings: Findings):
   inspectFields(request, RULES, 'request', findings);
   const config = findObject(request, 'generationConfig') ?? findObject(request, 'generation_config');
   if (config !== null) inspectConfig(config, findings);
+  if ((request['cachedContent'] ?? request['cached_content'] ?? null) !== null) findings.tokens(UNSEEN_INPUT_TOKENS);
   inspectTools(request['tools'], 'request.tools', inspectTool, findings);
   const system = request['systemInstruction'] ?? request['system_instruction'] ?? null;
   if (system !== null) inspectGeminiContent(system, 'request.systemInstruction', findings);
@@ -83,7 +84,7 @@ function inspectConfig(config: JsonObject, findings: Findings): void {
   inspectFields(config, CONFIG_RULES, 'request.generationConfig', findings);
   const schema = config['responseSchema'] ?? config['response_schema'] ?? config['responseJsonSchema'] ?? null;
   const mediaType = config['responseMimeType'] ?? config['response_mime_type'];
-  if (schema !== null) findings.tokens(estimateJsonTokens(schema));
+  if (schema !== null) findings.json(schema);
   else if (mediaType === JSON_TYPE) findings.feature(FEATURE.JSON_MODE, 'request.generationConfig', 'responseMimeType');
 }
 

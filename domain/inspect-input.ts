@@ -3,7 +3,6 @@ import type { Findings } from './findings.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
 import { addMediaUrl } from './media-input.ts';
 import { FEATURE } from './request-features.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** OpenAI's embedding body (openai SDK, `EmbeddingCreateParams`). */
 const EMBEDDING_RULES: FieldRules = new Map([
@@ -45,7 +44,7 @@ export function inspectModerations(request: JsonObject, findings: Findings): voi
   inspectFields(request, MODERATION_RULES, 'request', findings);
   const { input } = request;
   if (typeof input === 'string') {
-    findings.tokens(estimateTextTokens(input));
+    findings.text(input);
     return;
   }
   if (!Array.isArray(input) || input.length === 0) {
@@ -56,7 +55,7 @@ export function inspectModerations(request: JsonObject, findings: Findings): voi
 }
 
 function inspectEmbeddingInput(input: unknown, path: string, findings: Findings): number {
-  if (typeof input === 'string' && input !== '') findings.tokens(estimateTextTokens(input));
+  if (typeof input === 'string' && input !== '') findings.text(input);
   else if (isTokenList(input)) {
     findings.feature(FEATURE.TOKEN_INPUT, path);
     findings.tokens(input.length);
@@ -70,7 +69,7 @@ function isTokenList(input: unknown): input is number[] {
 
 function inspectModerationInput(input: unknown, path: string, findings: Findings): void {
   if (typeof input === 'string') {
-    findings.tokens(estimateTextTokens(input));
+    findings.text(input);
     return;
   }
   if (!isJsonObject(input)) {
@@ -78,7 +77,7 @@ function inspectModerationInput(input: unknown, path: string, findings: Findings
     return;
   }
   if (input['type'] === 'text' && typeof input['text'] === 'string') {
-    findings.tokens(estimateTextTokens(input['text']));
+    findings.text(input['text']);
     return;
   }
   const url = findObject(input, 'image_url')?.['url'];

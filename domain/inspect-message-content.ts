@@ -1,14 +1,12 @@
 import type { Findings } from './findings.ts';
 import { inspectText } from './inspect-text.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { addInlineMedia, addProviderFile, addRemoteMedia } from './media-input.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** The content of an Anthropic message: text, or blocks (Anthropic Messages docs, "content blocks"). */
 export function inspectMessageContent(content: unknown, path: string, findings: Findings): void {
   if (typeof content === 'string') {
-    findings.tokens(estimateTextTokens(content));
+    findings.text(content);
     return;
   }
   if (!Array.isArray(content) || content.length === 0) {
@@ -42,7 +40,7 @@ function inspectBlock(block: unknown, path: string, findings: Findings): void {
         findings.problem(`${path}.type`, 'must be a string');
         return;
       }
-      findings.tokens(estimateJsonTokens(block));
+      findings.json(block);
       return;
   }
 }

@@ -14,13 +14,11 @@ import {
   wordUnless,
 } from './field-rules.ts';
 import type { Findings } from './findings.ts';
-import { MESSAGE_TOKENS, REQUEST_TOKENS } from './inspect-chat-messages.ts';
+import { MESSAGE_TOKENS, REQUEST_TOKENS, UNSEEN_INPUT_TOKENS } from './inspect-chat-messages.ts';
 import { inspectMessageContent } from './inspect-message-content.ts';
 import { inspectTools } from './inspect-tools.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** Anthropic's message body (Anthropic Messages docs). */
 const RULES: FieldRules = new Map([
@@ -54,10 +52,11 @@ export function inspectMessages(request: JsonObject, findings: Findings): void {
   inspectFields(request, RULES, 'request', findings);
   if ((request['max_tokens'] ?? null) === null) findings.problem('request.max_tokens', 'is required');
   findings.tokens(REQUEST_TOKENS);
+  if ((request['previous_thread_event_id'] ?? null) !== null) findings.tokens(UNSEEN_INPUT_TOKENS);
   if ((request['system'] ?? null) !== null) inspectSystem(request['system'], findings);
   inspectTools(request['tools'], 'request.tools', inspectTool, findings);
   for (const name of ['output_config', 'output_format']) {
-    if (isJsonObject(request[name])) findings.tokens(estimateJsonTokens(request[name]));
+    if (isJsonObject(request[name])) findings.json(request[name]);
   }
   const messages = request['messages'];
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -71,7 +70,7 @@ export function inspectMessages(request: JsonObject, findings: Findings): void {
 
 function inspectSystem(system: unknown, findings: Findings): void {
   if (typeof system === 'string') {
-    findings.tokens(estimateTextTokens(system));
+    findings.text(system);
     return;
   }
   if (!Array.isArray(system)) {
@@ -80,7 +79,7 @@ function inspectSystem(system: unknown, findings: Findings): void {
   }
   for (const [index, block] of system.entries()) {
     const value = isJsonObject(block) ? block['text'] : undefined;
-    if (typeof value === 'string') findings.tokens(estimateTextTokens(value));
+    if (typeof value === 'string') findings.text(value);
     else findings.problem(`request.system[${index}].text`, 'must be a string');
   }
 }

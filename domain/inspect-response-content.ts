@@ -2,12 +2,11 @@ import type { Findings } from './findings.ts';
 import { inspectText } from './inspect-text.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
 import { addInlineMedia, addMediaUrl, addProviderFile, addRemoteMedia } from './media-input.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** The content of an input message (openai SDK, `ResponseInputMessageContentList`, `ResponseOutputMessage`). */
 export function inspectResponseContent(content: unknown, path: string, findings: Findings): void {
   if (typeof content === 'string') {
-    findings.tokens(estimateTextTokens(content));
+    findings.text(content);
     return;
   }
   if (!Array.isArray(content) || content.length === 0) {

@@ -13,13 +13,11 @@ import {
   wordUnless,
 } from './field-rules.ts';
 import type { Findings } from './findings.ts';
-import { MESSAGE_TOKENS, REQUEST_TOKENS } from './inspect-chat-messages.ts';
+import { MESSAGE_TOKENS, REQUEST_TOKENS, UNSEEN_INPUT_TOKENS } from './inspect-chat-messages.ts';
 import { inspectResponseContent } from './inspect-response-content.ts';
 import { inspectTools } from './inspect-tools.ts';
 import { findObject, isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** OpenAI's response body (openai SDK, `ResponseCreateParams`). */
 const RULES: FieldRules = new Map([
@@ -56,24 +54,22 @@ const RULES: FieldRules = new Map([
   ['prompt_cache_retention', text()],
 ]);
 
-/** Of text the provider holds and the gateway cannot see: a stored prompt, an earlier response. */
-const UNSEEN_INPUT_TOKENS = 4_000;
-
 export function inspectResponses(request: JsonObject, findings: Findings): void {
   inspectFields(request, RULES, 'request', findings);
   findings.tokens(REQUEST_TOKENS);
-  if (typeof request['instructions'] === 'string') findings.tokens(estimateTextTokens(request['instructions']));
+  if (typeof request['instructions'] === 'string') findings.text(request['instructions']);
   if ((findings.features & FEATURE.PROVIDER_STATE) !== 0) findings.tokens(UNSEEN_INPUT_TOKENS);
   inspectInput(request, findings);
   inspectTools(request['tools'], 'request.tools', inspectTool, findings);
-  if (isJsonObject(request['text'])) findings.tokens(estimateJsonTokens(request['text']));
+  if (isJsonObject(request['text'])) findings.json(request['text']);
 }
 
 /** Input may be left out only where the provider holds a prompt or a conversation. */
 function inspectInput(request: JsonObject, findings: Findings): void {
   const input = request['input'];
   if (typeof input === 'string') {
-    findings.tokens(estimateTextTokens(input) + MESSAGE_TOKENS);
+    findings.tokens(MESSAGE_TOKENS);
+    findings.text(input);
     return;
   }
   if (Array.isArray(input) && input.length > 0) {
@@ -103,7 +99,7 @@ function inspectItem(item: unknown, path: string, findings: Findings): void {
     return;
   }
   if (type !== 'message') {
-    findings.tokens(estimateJsonTokens(item));
+    findings.json(item);
     return;
   }
   if (!['user', 'assistant', 'system', 'developer'].includes(item['role'] as string)) {

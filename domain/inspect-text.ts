@@ -1,8 +1,7 @@
 import type { Findings } from './findings.ts';
-import { estimateTextTokens } from './text-tokens.ts';
 
 /** A member that has to be text and counts as input. */
 export function inspectText(value: unknown, path: string, findings: Findings): void {
-  if (typeof value === 'string') findings.tokens(estimateTextTokens(value));
+  if (typeof value === 'string') findings.text(value);
   else findings.problem(path, 'must be a string');
 }

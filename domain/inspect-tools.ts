@@ -1,6 +1,5 @@
 import type { Findings } from './findings.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
-import { estimateJsonTokens } from './json-tokens.ts';
 import { FEATURE } from './request-features.ts';
 
 /** A list of tools. `inspectTool` says what else one asks for: SERVER_TOOLS for one that the provider runs. */
@@ -24,6 +23,6 @@ export function inspectTools(
       continue;
     }
     inspectTool(tool, place, findings);
-    findings.tokens(estimateJsonTokens(tool));
+    findings.json(tool);
   }
 }

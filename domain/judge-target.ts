@@ -1,6 +1,7 @@
 import type { AdmissionFacts, AllowList, ItemGroup } from './admission-facts.ts';
 import type { CapabilityRow } from './capability-row.ts';
 import type { ProviderProfile } from './catalogue.ts';
+import { expectUncappedReplies, type UncappedReplies } from './expected-output.ts';
 import type { ErrorCode } from './gateway-error.ts';
 import { formatTarget, type ModelTarget } from './model-alias.ts';
 import type { ModelKind, PriceRow } from './price-row.ts';
@@ -16,6 +17,8 @@ export interface ChosenTarget {
   readonly region: string;
   readonly price: PriceRow;
   readonly capability: CapabilityRow;
+  /** What is held for each reply whose request sets no cap. */
+  readonly replies: UncappedReplies;
 }
 
 /** One reason why a target cannot run the items that would go to it. */
@@ -64,7 +67,8 @@ export function judgeTarget(candidate: Candidate, demand: Demand): JudgedTarget 
   if ('error' in price) return { ok: false, objections: [price] };
   const objections = [...judgeFeatures(capability, demand.groups), ...judgeSizes(capability, demand.groups)];
   if (objections.length > 0) return { ok: false, objections };
-  return { ok: true, chosen: { target, region, price, capability } };
+  const replies = expectUncappedReplies(price, profile.dialect, facts.outputHistory);
+  return { ok: true, chosen: { target, region, price, capability, replies } };
 }
 
 function refuse(error: ErrorCode, message: string): JudgedTarget {

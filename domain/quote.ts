@@ -1,11 +1,10 @@
+import type { ModelTarget } from './model-alias.ts';
 import { AMOUNT_SCALE, type Amount, parseAmount } from './money.ts';
 import type { BatchBasis, PriceRow } from './price-row.ts';
 import { type PriceMode, priceEstimate } from './pricing.ts';
 import type { Provider } from './provider.ts';
 import { divideRoundingUp } from './rounding.ts';
-
-/** Held on top of the estimate, as a decimal part of it: tokenizers differ from the estimator by less on ordinary text. */
-const DEFAULT_MARGIN = '0.10';
+import type { Calibration } from './token-calibration.ts';
 
 /** Items of one job that share a model and a price tier. */
 export interface QuoteGroup {
@@ -29,6 +28,32 @@ export interface QuoteLine {
   readonly note: string | null;
 }
 
+/** Replies that are expected to be of one length, for one reason. */
+export interface ExpectedOutput {
+  /** Empty for the job's own. */
+  readonly requestedModel: string;
+  readonly target: ModelTarget;
+  /** The requests' own caps, earlier replies, or a default. */
+  readonly method: 'cap' | 'learned' | 'default';
+  /** Whether the requests ask the model to reason; null where that makes no difference. */
+  readonly reasons: boolean | null;
+  /** Choices asked for; null where caps alone are known. */
+  readonly replies: number | null;
+  /** Null where each reply has its own cap. */
+  readonly tokensEach: number | null;
+  /** Earlier replies that were looked at. */
+  readonly knownReplies: number;
+  readonly tokens: number;
+}
+
+/** What an estimate was made from, so that it can be explained. */
+export interface QuoteInputs {
+  /** Input tokens before the calibration. */
+  readonly countedInputTokens: number;
+  readonly calibration: Calibration | null;
+  readonly expectedOutput: readonly ExpectedOutput[];
+}
+
 /** How an estimate was made. `reserved` is the amount plus the margin: what a submit holds. */
 export interface Quote {
   readonly items: number;
@@ -39,13 +64,14 @@ export interface Quote {
   readonly reserved: Amount;
   readonly lines: readonly QuoteLine[];
   readonly priceBookVersion: string;
+  readonly inputs: QuoteInputs;
 }
 
 /** Prices groups of items, one line for each model. Throws RangeError when a row has no price for the mode. */
 export function buildQuote(
   groups: readonly QuoteGroup[],
   mode: PriceMode,
-  { margin = DEFAULT_MARGIN, priceBookVersion }: { readonly margin?: string; readonly priceBookVersion: string },
+  { margin, priceBookVersion, inputs }: Pick<Quote, 'margin' | 'priceBookVersion' | 'inputs'>,
 ): Quote {
   const byPrice = Map.groupBy(groups, ({ price }) => price);
   const lines = [...byPrice].map(([price, ofModel]) => quoteLine(price, ofModel, mode));
@@ -59,6 +85,7 @@ export function buildQuote(
     reserved: addMargin(amount, margin),
     lines,
     priceBookVersion,
+    inputs,
   };
 }
 

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from './json-object.ts';
 import { readOutputCap } from './output-cap.ts';
 import type { Endpoint } from './provider.ts';
 import { FEATURE, type Feature, featureField } from './request-features.ts';
+import type { TokenCounter } from './token-counter.ts';
 
 /** All that submit needs to know of one request, so that it judges groups of items and not their bodies. */
 export interface Inspection {
@@ -38,6 +39,13 @@ export function inspectRequest(endpoint: Endpoint, request: unknown): Inspection
   const { features, inputTokens, problems } = findings;
   const model = typeof request['model'] === 'string' ? request['model'] : null;
   return { features, inputTokens, maxOutputTokens, choices, embeddingInputs, model, problems };
+}
+
+/** Input tokens of a well-formed request, its text counted by `counter`. */
+export function countInputTokens(endpoint: Endpoint, request: JsonObject, counter: TokenCounter): number {
+  const findings = new Findings(null, counter);
+  inspect(endpoint, request, findings);
+  return findings.inputTokens;
 }
 
 /**

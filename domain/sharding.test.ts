@@ -5,9 +5,15 @@ import type { Endpoint } from './provider.ts';
 import { cutShards, effectiveLimits, type ShardItem, type ShardLimits } from './sharding.ts';
 import { testCatalogue } from './testing/test-catalogue.ts';
 
-const LIMITS: ShardLimits = { maxItems: 3, maxBytes: 100, maxEmbeddingInputs: null, sizesDiffer: false };
+const LIMITS: ShardLimits = {
+  maxItems: 3,
+  maxBytes: 100,
+  maxEmbeddingInputs: null,
+  maxInputTokens: null,
+  sizesDiffer: false,
+};
 const itemsOf = (...byteCounts: number[]): ShardItem[] =>
-  byteCounts.map((byteCount, index) => ({ itemNo: index + 1, byteCount, embeddingInputs: 1 }));
+  byteCounts.map((byteCount, index) => ({ itemNo: index + 1, byteCount, embeddingInputs: 1, inputTokens: byteCount }));
 const cut = (items: readonly ShardItem[], limits: Partial<ShardLimits> = {}) =>
   [...cutShards(items, { ...LIMITS, ...limits })].map(({ firstItemNo, lastItemNo }) => [firstItemNo, lastItemNo]);
 
@@ -28,7 +34,7 @@ describe('effectiveLimits', () => {
   ] as const)(
     'of %s for %s with %s items a shard',
     (provider, endpoint, asked, maxItems, maxBytes, maxEmbeddingInputs) => {
-      const limits = effectiveLimits(rowOf(provider, endpoint), asked);
+      const limits = effectiveLimits(rowOf(provider, endpoint), { maxItems: [asked] });
       expect(limits).toMatchObject({ maxItems, maxBytes, maxEmbeddingInputs });
     },
   );
@@ -42,16 +48,32 @@ describe('effectiveLimits', () => {
       itemNo: index + 1,
       byteCount: 1_000,
       embeddingInputs: 0,
+      inputTokens: 250,
     }));
-    const limits = effectiveLimits(rowOf(provider, 'chat.completions'), null);
+    const limits = effectiveLimits(rowOf(provider, 'chat.completions'), { maxItems: [] });
     expect([...cutShards(items, limits)].map((shard) => shard.items)).toEqual(sizes);
   });
 
+  test('take the smallest of what the provider, the job, the tenant and the queue allow', () => {
+    const row = rowOf('openai', 'chat.completions');
+    const queue = { inputTokens: 2_000_000, items: 900 };
+    expect(effectiveLimits(row, { maxItems: [null, 500], queue })).toMatchObject({
+      maxItems: 500,
+      maxInputTokens: 2_000_000,
+    });
+    expect(effectiveLimits(row, { maxItems: [null, 5_000], queue }).maxItems).toBe(900);
+  });
+
   test('make sizes differ only where a batch has no label', () => {
-    expect(effectiveLimits(rowOf('anthropic', 'messages'), null).sizesDiffer).toBe(true);
-    expect(effectiveLimits(rowOf('openai', 'responses'), null).sizesDiffer).toBe(false);
-    const items = Array.from({ length: 120 }, (_, index) => ({ itemNo: index + 1, byteCount: 1, embeddingInputs: 0 }));
-    const sizes = [...cutShards(items, effectiveLimits(rowOf('anthropic', 'messages'), 50))].map(
+    expect(effectiveLimits(rowOf('anthropic', 'messages'), { maxItems: [] }).sizesDiffer).toBe(true);
+    expect(effectiveLimits(rowOf('openai', 'responses'), { maxItems: [] }).sizesDiffer).toBe(false);
+    const items = Array.from({ length: 120 }, (_, index) => ({
+      itemNo: index + 1,
+      byteCount: 1,
+      embeddingInputs: 0,
+      inputTokens: 1,
+    }));
+    const sizes = [...cutShards(items, effectiveLimits(rowOf('anthropic', 'messages'), { maxItems: [50] }))].map(
       (shard) => shard.items,
     );
     expect(sizes).toEqual([50, 49, 21]);
@@ -91,10 +113,23 @@ describe('cutShards', () => {
   });
 
   test('cuts by the texts to embed', () => {
-    const items = [2, 3, 1].map((embeddingInputs, index) => ({ itemNo: index + 1, byteCount: 1, embeddingInputs }));
+    const items = [2, 3, 1].map((embeddingInputs, index) => ({
+      itemNo: index + 1,
+      byteCount: 1,
+      embeddingInputs,
+      inputTokens: 1,
+    }));
     expect(cut(items, { maxEmbeddingInputs: 5 })).toEqual([
       [1, 2],
       [3, 3],
+    ]);
+  });
+
+  test('cuts by what the queue takes, an item above that alone', () => {
+    expect(cut(itemsOf(30, 30, 90, 10, 40), { maxInputTokens: 60 })).toEqual([
+      [1, 2],
+      [3, 3],
+      [4, 5],
     ]);
   });
 
@@ -109,7 +144,7 @@ describe('cutShards', () => {
 
   test.each([
     [itemsOf(101), {}],
-    [[{ itemNo: 1, byteCount: 1, embeddingInputs: 6 }], { maxEmbeddingInputs: 5 }],
+    [[{ itemNo: 1, byteCount: 1, embeddingInputs: 6, inputTokens: 1 }], { maxEmbeddingInputs: 5 }],
   ])('refuses an item that fits no shard', (items, limits) => {
     expect(() => cut(items, limits)).toThrow(/item 1 is larger/);
   });

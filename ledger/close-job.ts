@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { Database } from '../db/client.ts';
 import { insertEvent } from '../db/events.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { addOutputHistory } from '../db/output-history.ts';
+import { enterStage, WHOLE_JOB } from '../db/stage-times.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { FailureCode } from '../domain/failure.ts';
 import {
@@ -14,6 +16,8 @@ import {
 } from '../domain/job-state.ts';
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
+import { splitCharge } from '../domain/overage.ts';
+import { closeOverage } from './close-overage.ts';
 import { releaseHolds } from './draw.ts';
 import { appendEntry } from './entries.ts';
 
@@ -24,7 +28,7 @@ interface ProgressTotals extends EndCounts {
 
 /**
  * Ends a submitted job in one transaction, once every item has an outcome: what is left of the hold is given back,
- * overage is written down, the end state and its event are set. Repeating it changes nothing. Answers the state, and
+ * overage is dealt with by the job's policy, the end state and its event are set. Repeating it changes nothing. Answers the state, and
  * how many items are still without an outcome (then nothing was done).
  */
 export async function closeJob(
@@ -38,9 +42,10 @@ export async function closeJob(
     const totals = await readTotals(client, job);
     const ended = totals.completed + totals.failed + totals.expired + totals.cancelled;
     if (ended !== totals.total) return { state: job.state, itemsWithoutOutcome: totals.total - ended };
-    await closeMoney(client, job, totals, now);
+    await addOutputHistory(client, job);
+    const settled = await closeMoney(client, job, totals, now);
     const state = endState(totals);
-    await recordEnd(client, job, totals, state, now);
+    await recordEnd(client, job, { ...totals, settled }, state, now);
     return { state, itemsWithoutOutcome: 0 };
   });
 }
@@ -64,20 +69,22 @@ async function readTotals(client: pg.PoolClient, job: JobRow): Promise<ProgressT
   };
 }
 
-async function closeMoney(client: pg.PoolClient, job: JobRow, totals: ProgressTotals, now: Date): Promise<void> {
+/** Answers what the tenant is charged in the end. */
+async function closeMoney(client: pg.PoolClient, job: JobRow, totals: ProgressTotals, now: Date): Promise<Amount> {
   const reserved = job.reservedAmount ?? 0n;
   const released = await releaseHolds(client, job.key, job.submissionNo, now);
-  const overage = totals.settled > reserved ? totals.settled - reserved : 0n;
-  if (!lawHolds({ reserved, overage, settled: totals.settled, released, held: 0n })) {
+  const settled = await closeOverage(client, job, totals.settled);
+  const overage = splitCharge(reserved, settled).over;
+  if (!lawHolds({ reserved, overage, settled, released, held: 0n })) {
     throw new Error(
-      `money of ${job.jobId} does not add up: reserved ${reserved}, settled ${totals.settled}, released ${released}`,
+      `money of ${job.jobId} does not add up: reserved ${reserved}, settled ${settled}, released ${released}`,
     );
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: 'gateway', cause: 'reconcile' };
   if (released > 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.released', amount: released });
-  if (overage > 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.overage', amount: overage });
   if (totals.expired > 0) await appendEntry(client, job.key, { ...entry, event: 'batch.expired', amount: 0n });
-  await appendEntry(client, job.key, { ...entry, event: 'batch.reconciled', amount: totals.settled });
+  await appendEntry(client, job.key, { ...entry, event: 'batch.reconciled', amount: settled });
+  return settled;
 }
 
 async function recordEnd(
@@ -104,6 +111,7 @@ async function recordEnd(
       outcome,
     ],
   );
+  await enterStage(client, job.key, WHOLE_JOB, null, now);
   await insertEvent(client, {
     tenantId: job.tenantId,
     jobId: job.key.uuid,

@@ -48,7 +48,11 @@ export async function reserve(
 }
 
 function levelsOf({ projectId, customerId }: JobRow): BudgetFact['scope'][] {
-  return ['tenant', ...(projectId === null ? [] : ['project' as const]), ...(customerId === null ? [] : ['customer' as const])];
+  return [
+    'tenant',
+    ...(projectId === null ? [] : ['project' as const]),
+    ...(customerId === null ? [] : ['customer' as const]),
+  ];
 }
 
 async function insertHold(

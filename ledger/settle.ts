@@ -6,6 +6,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { type ItemState, itemStateCode, itemStateFromCode } from '../domain/item-state.ts';
 import { formatNumeric, parseNumeric } from '../domain/money.ts';
 import { drawFromHolds } from './draw.ts';
+import { ROLL_UP_SETTLED, SUM_OUTCOMES } from './rollups.ts';
 
 /** A range of item numbers of one shard, both ends included. */
 export interface SettleRange {
@@ -59,7 +60,7 @@ export async function settleRemainder(
 
 /**
  * The whole settlement of a range in one short transaction. The gate is the insert into item_outcomes: result, ledger,
- * item, counts and money move only for the rows it returns, and only for items that had none, so a replay, a second
+ * item, counts, rollups and money move only for the rows it returns, and only for items that had none, so a replay, a second
  * worker or a doubled line changes nothing. The progress row is locked first: it serialises a job's settlements and
  * numbers the results. So no conflict is left to ignore (which would cost half of the statement's time): a row that
  * came in between would be our own fault, and ends the transaction by the primary key.
@@ -111,6 +112,7 @@ interface SettledGroup {
   error_code: string;
   items: number;
   amount: string;
+  customer_amount: string;
 }
 
 /** At least one row, with what was staged; without a group where nothing settled. */
@@ -151,7 +153,8 @@ async function recordProgress(
   const settled = groups.reduce((sum, { items }) => sum + items, 0);
   await client.query(
     `UPDATE job_progress SET completed = completed + $2, failed = failed + $3, expired = expired + $4, cancelled = cancelled + $5,
-       failures = $6, last_seq = last_seq + $7, settled_amount = settled_amount + $8
+       failures = $6, last_seq = last_seq + $7, settled_amount = settled_amount + $8,
+       customer_settled_amount = customer_settled_amount + $9
      WHERE job_id = $1`,
     [
       jobUuid,
@@ -162,6 +165,7 @@ async function recordProgress(
       JSON.stringify(failures),
       settled,
       charge,
+      formatNumeric(groups.reduce((sum, { customer_amount }) => sum + parseNumeric(customer_amount), 0n)),
     ],
   );
 }
@@ -173,7 +177,7 @@ const IN_SHARD = `i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $
 /** Successes first, then by file and line: whichever copy of a doubled line comes first is the one that counts. */
 const CHOSEN_FROM_STAGE = `
   SELECT DISTINCT ON (s.item_no) s.item_no, s.state, s.failure_class, s.error_code, s.input_tokens, s.cached_input_tokens,
-    s.cache_write_tokens, s.long_cache_write_tokens, s.output_tokens, s.reasoning_tokens, s.usage_estimated, s.amount, s.model, s.response_hash, s.body,
+    s.cache_write_tokens, s.long_cache_write_tokens, s.output_tokens, s.reasoning_tokens, s.usage_estimated, s.amount, s.customer_amount, s.model, s.response_hash, s.body,
     s.error_message, s.native_error
   FROM result_stage s JOIN batch_items i ON ${IN_SHARD} AND i.item_no = s.item_no
   WHERE s.attempt_no = $10 AND s.item_no BETWEEN $3 AND $4 AND ${NOT_SETTLED}
@@ -182,7 +186,7 @@ const CHOSEN_FROM_STAGE = `
 const CHOSEN_FROM_ITEMS = `
   SELECT i.item_no, $10::smallint AS state, $11::text AS failure_class, $12::text AS error_code, 0::bigint AS input_tokens,
     0::bigint AS cached_input_tokens, 0::bigint AS cache_write_tokens, 0::bigint AS long_cache_write_tokens, 0::bigint AS output_tokens, 0::bigint AS reasoning_tokens,
-    false AS usage_estimated, 0::numeric AS amount, ''::text AS model, NULL::bytea AS response_hash, NULL::text AS body,
+    false AS usage_estimated, 0::numeric AS amount, NULL::numeric AS customer_amount, ''::text AS model, NULL::bytea AS response_hash, NULL::text AS body,
     $13::text AS error_message, $14::text AS native_error
   FROM batch_items i
   WHERE ${IN_SHARD} AND ($15::int[] IS NULL OR i.item_no = ANY($15)) AND ${NOT_SETTLED}`;
@@ -197,11 +201,12 @@ function settleStatement(chosen: string, staged: string, bucket: number): string
     WITH chosen AS MATERIALIZED (${chosen}),
     gate AS (
       INSERT INTO item_outcomes_${bucket} (bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
-        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash)
+        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, customer_amount, model, response_hash)
       SELECT $2::int, $1::uuid, item_no, $8::int + row_number() OVER (ORDER BY item_no), $6::int, $7::int, state, failure_class, error_code, input_tokens,
-        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, model, response_hash
+        cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount, customer_amount, model, response_hash
       FROM chosen
-      RETURNING item_no, state, error_code, input_tokens, output_tokens, amount, settled_at
+      RETURNING item_no, state, failure_class, error_code, input_tokens, cached_input_tokens, cache_write_tokens, output_tokens, reasoning_tokens,
+        usage_estimated, amount, customer_amount, settled_at
     ),
     contents AS (
       INSERT INTO item_results_${bucket} (bucket, job_id, item_no, body, error_message, native_error)
@@ -215,10 +220,14 @@ function settleStatement(chosen: string, staged: string, bucket: number): string
       UPDATE batch_items_${bucket} i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
         settled_amount = gate.amount, settled_at = gate.settled_at, error_code = gate.error_code
       FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND i.item_no = gate.item_no
-    )
+      RETURNING gate.*, i.retry_of_item_id IS NOT NULL AS is_retry
+    ),
+    groups AS (
+      SELECT (settled_at AT TIME ZONE 'UTC')::date AS day, state, failure_class, error_code, is_retry, ${SUM_OUTCOMES}
+      FROM items GROUP BY 1, 2, 3, 4, 5
+    ),
+    rolled_up AS (${ROLL_UP_SETTLED})
     SELECT stage.staged, groups.*
     FROM (SELECT ${staged} AS staged) stage
-    LEFT JOIN (
-      SELECT state, error_code, count(*)::int AS items, sum(amount) AS amount FROM gate GROUP BY state, error_code
-    ) groups ON true`;
+    LEFT JOIN (SELECT state, error_code, items, amount, customer_amount FROM groups) groups ON true`;
 }

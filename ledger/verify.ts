@@ -7,6 +7,15 @@ import { isTerminal, type JobState } from '../domain/job-state.ts';
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { formatAmount, formatNumeric, parseNumeric } from '../domain/money.ts';
 import { priceUsage } from '../domain/pricing.ts';
+import {
+  CORRECTION_SUMS,
+  type CorrectionSums,
+  JOIN_CORRECTIONS,
+  type Report,
+  verifyCorrectionRows,
+  verifyCorrections,
+} from './verify-corrections.ts';
+import { verifyRollups } from './verify-rollups.ts';
 
 /** One thing that does not add up: what was compared, what was found and what it should be. */
 export interface LedgerDifference {
@@ -26,7 +35,7 @@ export interface LedgerReport {
 const MAX_DIFFERENCES = 1_000;
 const PAGE_ITEMS = 10_000;
 
-interface JobSums {
+interface JobSums extends CorrectionSums {
   job_id: string;
   bucket: number;
   state: JobState;
@@ -40,8 +49,14 @@ interface JobSums {
   outcome_items: number;
   outcome_amount: string;
   item_amount: string;
+  item_refunded: string;
+  item_refunds: number;
   item_states_wrong: number;
-  ledger_amount: string;
+  ledger_settled: string;
+  ledger_refunded: string;
+  ledger_refunds: number;
+  /** Of adjustments on the tenant's account. */
+  ledger_adjusted: string;
   drawn: string;
   released: string | null;
 }
@@ -67,12 +82,14 @@ export async function verifyLedger(
     const sums = await readJobSums(db, job_id, bucket);
     verifyJobSums(sums, report);
     items += await verifyItemPrices(db, sums, report);
+    await verifyRollups(db, { uuid: job_id, bucket }, report);
+    if (sums.item_refunds + sums.ledger_refunds + sums.adjustments > 0) {
+      await verifyCorrectionRows(db.pool, sums, report);
+    }
   }
   if (scope.jobId === undefined) await verifyBudgets(db, report);
   return { jobs: jobs.length, items, differences };
 }
-
-type Report = (subject: string, check: string, found: unknown, expected: unknown) => void;
 
 async function listJobs(
   db: Database,
@@ -99,17 +116,16 @@ async function readJobSums(db: Database, jobUuid: string, bucket: number): Promi
 
 const JOB_SUMS = `
     SELECT j.job_id, j.bucket, j.state, j.item_count, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
-       items.counted, items.amount AS item_amount, items.states_wrong AS item_states_wrong,
+       items.counted, items.amount AS item_amount, items.refunded AS item_refunded, items.refunds AS item_refunds, items.states_wrong AS item_states_wrong,
        p.completed + p.failed + p.expired + p.cancelled AS progress_items, p.settled_amount AS progress_settled,
        outcomes.items AS outcome_items, outcomes.amount AS outcome_amount,
-       coalesce((SELECT sum(CASE event WHEN 'batch.item.refunded' THEN -amount ELSE amount END) FROM ledger_entries
-         WHERE subject_id = j.job_id AND bucket = j.bucket AND event IN ('batch.item.settled', 'batch.item.refunded')), 0) AS ledger_amount,
-       h.drawn, h.released
+       l.settled AS ledger_settled, l.refunded AS ledger_refunded, l.refunds AS ledger_refunds, l.adjusted AS ledger_adjusted, h.drawn, h.released, ${CORRECTION_SUMS}
      FROM batch_jobs j
      JOIN job_progress p ON p.job_id = j.job_id
      JOIN holds h ON h.job_id = j.job_id AND h.submission_no = j.submission_no AND h.scope = 'tenant' AND h.period = 'total'
      CROSS JOIN LATERAL (
-       SELECT count(*)::int AS counted, coalesce(sum(i.settled_amount), 0) AS amount,
+       SELECT count(*)::int AS counted, coalesce(sum(i.settled_amount), 0) AS amount, coalesce(sum(i.refunded_amount), 0) AS refunded,
+         count(*) FILTER (WHERE i.refunded_amount <> 0)::int AS refunds,
          count(*) FILTER (WHERE i.state <> coalesce(o.state, 0))::int AS states_wrong
        FROM batch_items i
        LEFT JOIN item_outcomes o ON o.job_id = i.job_id AND o.bucket = i.bucket AND o.item_no = i.item_no
@@ -118,6 +134,14 @@ const JOB_SUMS = `
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS items, coalesce(sum(amount), 0) AS amount FROM item_outcomes WHERE job_id = j.job_id AND bucket = j.bucket
      ) outcomes
+     CROSS JOIN LATERAL (
+       SELECT coalesce(sum(amount) FILTER (WHERE event = 'batch.item.settled'), 0) AS settled,
+         coalesce(sum(amount) FILTER (WHERE event = 'batch.item.refunded'), 0) AS refunded,
+         count(*) FILTER (WHERE event = 'batch.item.refunded')::int AS refunds,
+         coalesce(sum(amount) FILTER (WHERE event = 'batch.adjusted' AND account = 'tenant'), 0) AS adjusted
+       FROM ledger_entries WHERE subject_id = j.job_id AND bucket = j.bucket
+     ) l
+     ${JOIN_CORRECTIONS}
      WHERE j.job_id = $1 AND j.bucket = $2`;
 
 function verifyJobSums(sums: JobSums, report: Report): void {
@@ -128,32 +152,26 @@ function verifyJobSums(sums: JobSums, report: Report): void {
   const released = sums.released === null ? 0n : parseNumeric(sums.released);
   const held = sums.released === null ? reserved - drawn : 0n;
   const overage = settled > reserved ? settled - reserved : 0n;
+  const adjusted = parseNumeric(sums.ledger_adjusted);
+  const against = (check: string, charged: string, refunded: string): void =>
+    report(
+      subject,
+      check,
+      formatAmount(settled),
+      formatAmount(parseNumeric(charged) - parseNumeric(refunded) + adjusted),
+    );
   report(subject, 'items stored', sums.counted, sums.item_count);
   report(subject, 'item states that differ from their outcome', sums.item_states_wrong, 0);
   report(subject, 'items counted as ended', sums.progress_items, sums.outcome_items);
-  report(
-    subject,
-    'settled amount against outcomes',
-    formatAmount(settled),
-    formatAmount(parseNumeric(sums.outcome_amount)),
-  );
-  report(
-    subject,
-    'settled amount against item rows',
-    formatAmount(settled),
-    formatAmount(parseNumeric(sums.item_amount)),
-  );
-  report(
-    subject,
-    'settled amount against ledger entries',
-    formatAmount(settled),
-    formatAmount(parseNumeric(sums.ledger_amount)),
-  );
+  against('settled amount against outcomes', sums.outcome_amount, sums.ledger_refunded);
+  against('settled amount against item rows', sums.item_amount, sums.item_refunded);
+  against('settled amount against ledger entries', sums.ledger_settled, sums.ledger_refunded);
   report(subject, 'drawn from the hold', formatAmount(drawn), formatAmount(settled - overage));
   if (isTerminal(sums.state)) {
     report(subject, 'items ended', sums.outcome_items, sums.item_count);
     report(subject, 'held after the end', formatAmount(held), formatAmount(0n));
   }
+  verifyCorrections(subject, { state: sums.state, reserved, settled, released }, sums, report);
   const law = lawHolds({ reserved, overage, settled, released, held });
   report(subject, 'reserved + overage = settled + released + held', law, true);
 }

@@ -8,6 +8,7 @@ import { isTerminal } from '../../domain/job-state.ts';
 import { recordJobCancel } from '../../ledger/cancels.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentJob } from '../presentation/job.ts';
+import { asShownTo } from './customer-view.ts';
 import { type KeptAnswer, once } from './once.ts';
 import { type JobRequest, noSuchJob, tenantScope } from './owned-job.ts';
 
@@ -48,7 +49,7 @@ export async function cancelJob(
         }
         const job = await findJob(client, scope, jobId);
         if (job === null) throw noSuchJob();
-        return { status: isOpen ? 202 : 200, body: JSON.stringify(presentJob(job)) };
+        return { status: isOpen ? 202 : 200, body: JSON.stringify(presentJob(asShownTo(principal, job))) };
       }),
     { lockTimeoutMs: LOCK_TIMEOUT_MS },
   );

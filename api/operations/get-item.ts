@@ -17,5 +17,5 @@ export async function getItem(dependencies: Pick<ApiDependencies, 'db'>, request
   const isPossible = !request.customId.includes(NUL) && request.customId.isWellFormed();
   const item = isPossible ? await findItem(dependencies.db.pool, job, request.customId) : null;
   if (item === null) throw new GatewayError('not_found', 'No such item.');
-  return itemDetailJson(item, await resultView(dependencies, job));
+  return itemDetailJson(item, await resultView(dependencies, request.principal, job));
 }

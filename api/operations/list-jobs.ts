@@ -5,6 +5,7 @@ import type { Principal } from '../../domain/principal.ts';
 import { decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentJob } from '../presentation/job.ts';
+import { asShownTo } from './customer-view.ts';
 import { tenantScope } from './owned-job.ts';
 
 const LIST = 'jobs';
@@ -41,7 +42,7 @@ export async function listOwnedJobs(
   const page = jobs.slice(0, query.limit);
   const last = jobs.length > query.limit ? page.at(-1) : undefined;
   return {
-    data: page.map(presentJob),
+    data: page.map((job) => presentJob(asShownTo(principal, job))),
     next_cursor: last === undefined ? null : encodeCursor(LIST, [last.createdAt.getTime(), last.uuid]),
   };
 }

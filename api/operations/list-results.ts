@@ -5,9 +5,11 @@ import { listResults, type ResultFilter } from '../../db/results.ts';
 import { findTenant } from '../../db/tenants.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isTerminal } from '../../domain/job-state.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { CursorInteger, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { type ResultView, resultRowJson } from '../presentation/result-row.ts';
+import { isCustomer } from './customer-view.ts';
 import { getOwnedJob, type JobRequest } from './owned-job.ts';
 
 const LIST = 'results';
@@ -76,13 +78,13 @@ async function open(dependencies: Dependencies, { query, ...request }: ResultsRe
     );
   }
   const filter = { status: query.status, customId: query.custom_id };
-  return { job, view: await resultView(dependencies, job), filter, afterSeq };
+  return { job, view: await resultView(dependencies, request.principal, job), filter, afterSeq };
 }
 
-export async function resultView({ db }: Dependencies, job: JobRecord): Promise<ResultView> {
+export async function resultView({ db }: Dependencies, principal: Principal, job: JobRecord): Promise<ResultView> {
   const tenant = await findTenant(db.pool, job.tenantId);
   const { success: exposesProviderErrors } = ExposingPolicy.safeParse(tenant?.policy);
-  return { currency: job.currency, exposesProviderErrors };
+  return { currency: job.currency, exposesProviderErrors, inCustomerPrices: isCustomer(principal) };
 }
 
 const ExposingPolicy = z.looseObject({ expose_provider_errors: z.literal(true) });

@@ -4,6 +4,7 @@ import { findJob } from '../../db/jobs.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { asShownTo } from './customer-view.ts';
 
 /** Who asks for which job. */
 export interface JobRequest {
@@ -23,9 +24,9 @@ export function tenantScope(principal: Principal): JobScope {
   return scope;
 }
 
-/** A job that the key may see, else `not_found`. */
+/** A job that the key may see, with its money as that may see it, else `not_found`. */
 export async function getOwnedJob({ db }: Pick<ApiDependencies, 'db'>, request: JobRequest): Promise<JobRecord> {
   const job = await findJob(db.pool, tenantScope(request.principal), request.jobId);
   if (job === null) throw noSuchJob();
-  return job;
+  return asShownTo(request.principal, job);
 }

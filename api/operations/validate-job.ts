@@ -3,13 +3,14 @@ import { loadAdmissionFacts } from '../../db/admission-facts.ts';
 import { listFindingDetails } from '../../db/finding-details.ts';
 import { getJobRow, type JobRow } from '../../db/job-rows.ts';
 import { toStoredQuote, toStoredRejections } from '../../db/submissions.ts';
-import { type Finding, judgeAdmission, type Verdict } from '../../domain/admission.ts';
+import type { Finding, Verdict } from '../../domain/admission.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { judgeCalibrated } from '../../ledger/calibrate.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { presentQuote } from '../presentation/quote.ts';
 import { presentDetail } from '../presentation/refusal.ts';
 import { getOwnedJob, type JobRequest } from './owned-job.ts';
+import { currentPricing, showQuote } from './show-quote.ts';
 
 type Dependencies = Pick<ApiDependencies, 'db' | 'catalogue' | 'now'>;
 
@@ -19,15 +20,21 @@ export async function validateJob(dependencies: Dependencies, request: JobReques
   if (state !== 'draft') throw new GatewayError('job_not_draft', `The job is ${state}; only a draft can be validated.`);
   const { db, catalogue, now } = dependencies;
   const job = await getJobRow(db.pool, jobId);
-  const verdict = judgeAdmission(await loadAdmissionFacts(db.pool, job, now(), catalogue));
+  const at = now();
+  const verdict = await judgeCalibrated(db.pool, job, await loadAdmissionFacts(db.pool, job, at, catalogue));
+  const pricing = await currentPricing(db, request.principal, job);
   const findings = [...(job.itemCount === 0 ? [EMPTY] : []), ...verdict.findings];
   return {
     ok: findings.length === 0,
     findings: await Promise.all(findings.map((finding) => presentFinding(dependencies, job, finding))),
     target: verdict.target,
     rejected_targets: toStoredRejections(verdict.rejectedTargets),
-    estimate: verdict.quote === null ? null : presentQuote(toStoredQuote(verdict.quote, verdict.targets), job.currency),
-    budgets: presentBudgets(job, verdict),
+    estimate:
+      verdict.quote === null
+        ? null
+        : showQuote(toStoredQuote(verdict.quote, verdict.targets), job.currency, pricing, at),
+    // Budgets are in the tenant's prices.
+    budgets: pricing === null ? presentBudgets(job, verdict) : [],
   };
 }
 

@@ -3,10 +3,12 @@ import type { JobRecord } from '../../db/job-view.ts';
 import { FAILURE_CLASSES, FAILURE_CODES, type FailureClass, failureClassOf } from '../../domain/failure.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { presentRefusal } from './refusal.ts';
+import { presentSample } from './sample.ts';
 import { presentTime } from './time.ts';
 
 /** The public job object. */
 export function presentJob(job: JobRecord): BatchJob {
+  const cost = presentCost(job);
   return {
     job_id: job.jobId,
     name: job.name,
@@ -21,7 +23,8 @@ export function presentJob(job: JobRecord): BatchJob {
     failures: presentFailures(job.failures),
     progress: presentProgress(job),
     estimated_completion_at: presentTime(job.estimatedCompletionAt),
-    cost: presentCost(job),
+    cost,
+    overage: presentOverage(job),
     created_at: job.createdAt.toISOString(),
     submitted_at: presentTime(job.submittedAt),
     completed_at: presentTime(job.completedAt),
@@ -29,6 +32,8 @@ export function presentJob(job: JobRecord): BatchJob {
     retrieval_deadline: presentTime(job.retrievalDeadline),
     content_deleted_at: presentTime(job.contentDeletedAt),
     cancel: presentCancel(job),
+    sample: presentSample(job, cost),
+    sample_jobs: [...job.sampleJobs],
     error: isJobError(job.error) ? job.error : null,
     refusal: job.state === 'draft' ? presentRefusal(job.refusal) : null,
     warnings: job.warnings.flatMap(presentWarning),
@@ -83,6 +88,10 @@ function presentCost(job: JobRecord): BatchJob['cost'] {
     settled: formatAmount(job.settledAmount),
     currency: job.currency,
   };
+}
+
+function presentOverage({ overage }: JobRecord): BatchJob['overage'] {
+  return overage === null ? null : { ...overage, amount: formatAmount(overage.amount) };
 }
 
 function presentCancel(job: JobRecord): BatchJob['cancel'] {

@@ -4,29 +4,38 @@ import type { NewPrice, PriceOverride } from '../../contracts/price-override.ts'
 import type { CapabilityOverrideRecord } from '../../db/capability-overrides.ts';
 import type { OverrideRecord } from '../../db/override-rows.ts';
 import type { PriceOverride as PriceOverrideRecord } from '../../db/price-overrides.ts';
-import type { TokenRates } from '../../domain/price-row.ts';
+import type { PriceRow, TokenRates } from '../../domain/price-row.ts';
 import { presentTime } from './time.ts';
 
 export function presentPrice({ price, ...record }: PriceOverrideRecord): PriceOverride {
-  const { provider, model, from, currency, kind, standard, batch, longContext, maxOutputTokens } = price;
+  const { longContext } = price;
   return {
     ...presentRecord(record),
+    ...presentPriceRow(price),
+    batch: price.batch === null ? null : presentRates(price.batch),
+    long_context: longContext === undefined ? null : presentLongContext(longContext),
+  };
+}
+
+/** What every price says, whoever it is for. */
+export function presentPriceRow(price: PriceRow) {
+  const { provider, model, from, currency, kind, standard, maxOutputTokens } = price;
+  return {
     provider,
     model,
     from,
     currency,
     kind,
     standard: presentRates(standard),
-    batch: batch === null ? null : presentRates(batch),
-    long_context:
-      longContext === undefined
-        ? null
-        : {
-            above_input_tokens: longContext.aboveInputTokens,
-            standard: presentRates(longContext.standard),
-            batch: longContext.batch === null ? null : presentRates(longContext.batch),
-          },
     max_output_tokens: maxOutputTokens,
+  };
+}
+
+export function presentLongContext(longContext: NonNullable<PriceRow['longContext']>) {
+  return {
+    above_input_tokens: longContext.aboveInputTokens,
+    standard: presentRates(longContext.standard),
+    batch: longContext.batch === null ? null : presentRates(longContext.batch),
   };
 }
 
@@ -54,7 +63,13 @@ function presentRecord(record: OverrideRecord) {
   };
 }
 
-function presentRates({ input, cachedInput, cacheWrite, longCacheWrite, output }: TokenRates): NewPrice['standard'] {
+export function presentRates({
+  input,
+  cachedInput,
+  cacheWrite,
+  longCacheWrite,
+  output,
+}: TokenRates): NewPrice['standard'] {
   return {
     input,
     cached_input: cachedInput,

@@ -7,6 +7,8 @@ export interface ResultView {
   readonly currency: string;
   /** Whether the tenant's policy shows it the provider's own words. */
   readonly exposesProviderErrors: boolean;
+  /** Whether amounts are those of the job's customer. */
+  readonly inCustomerPrices: boolean;
 }
 
 /**
@@ -14,10 +16,11 @@ export interface ResultView {
  * its keys and change numbers that a double cannot hold.
  */
 export function resultRowJson(item: SettledItem, view: ResultView): string {
+  const { amount, refunded } = view.inCustomerPrices ? item.customer : item;
   return (
     `{"item_id":${JSON.stringify(item.itemId)},"custom_id":${JSON.stringify(item.customId)},"status":"${item.status}",` +
     `"result":${resultJson(item, view)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
-    `"cost":"${formatAmount(item.amount)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
+    `"cost":"${formatAmount(amount)}","refunded":"${formatAmount(refunded)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
     `"request_hash":"${hash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
     `"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
     `"attempts":${item.attempts},"settled_at":"${item.settledAt.toISOString()}"}`
@@ -36,6 +39,7 @@ export function itemDetailJson(item: ItemRecord, view: ResultView): string {
     error: null,
     usage: null,
     cost: null,
+    refunded: null,
     currency: view.currency,
     model: null,
     request_hash: hash(item.requestHash),

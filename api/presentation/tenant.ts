@@ -1,6 +1,7 @@
 import type { AliasesSet } from '../../contracts/model-alias.ts';
 import type { Tenant as PublicTenant } from '../../contracts/tenant.ts';
 import type { Tenant } from '../../db/tenants.ts';
+import { formatAmount, parseNumeric } from '../../domain/money.ts';
 import { presentTime } from './time.ts';
 
 export function presentTenant(tenant: Tenant): PublicTenant {
@@ -8,8 +9,12 @@ export function presentTenant(tenant: Tenant): PublicTenant {
     tenant_id: tenant.tenantId,
     name: tenant.name,
     currency: tenant.currency,
+    time_zone: tenant.timeZone,
     allowed_models: tenant.allowedModels === null ? null : [...tenant.allowedModels],
     allowed_providers: tenant.allowedProviders === null ? null : [...tenant.allowedProviders],
+    max_items_per_shard: tenant.maxItemsPerShard,
+    overage_policy: tenant.overagePolicy,
+    estimate_margin: formatAmount(parseNumeric(tenant.estimateMargin)),
     suspended_at: presentTime(tenant.suspendedAt),
   };
 }

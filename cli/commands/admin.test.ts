@@ -153,7 +153,7 @@ test.each([
 test('help names the topics, and each tells about itself', async () => {
   const { out } = await run(['help', 'admin']);
   expect((await run(['admin', '--help'])).out).toBe(out);
-  for (const topic of ['aliases', 'allow', 'prices', 'capabilities']) {
+  for (const topic of ['aliases', 'allow', 'budgets', 'prices', 'capabilities']) {
     expect(out).toContain(`  admin ${topic}`);
     const help = (await run(['help', 'admin', topic])).out;
     expect(help).toContain(`Usage: batchgate admin ${topic} `);

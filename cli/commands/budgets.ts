@@ -1,21 +1,8 @@
-import type { Budget } from '../../contracts/budget.ts';
+import { budgetTable } from '../budget-table.ts';
 import { CONNECTION_OPTIONS, defineCommand } from '../command.ts';
 import { connectTenant } from '../connection.ts';
 import { exitCode } from '../exit-codes.ts';
-import { type Column, printJson, table } from '../output.ts';
-
-const COLUMNS: readonly Column<Budget>[] = [
-  { title: 'SCOPE', cell: ({ scope, scope_id }) => `${scope} ${scope_id}` },
-  {
-    title: 'PERIOD',
-    cell: ({ period, period_start }) => (period_start === null ? period : `${period} from ${period_start}`),
-  },
-  { title: 'LIMIT', align: 'right', cell: ({ limit }) => limit },
-  { title: 'HELD', align: 'right', cell: ({ held }) => held },
-  { title: 'SETTLED', align: 'right', cell: ({ settled }) => settled },
-  { title: 'AVAILABLE', align: 'right', cell: ({ available }) => available },
-  { title: 'CURRENCY', cell: ({ currency }) => currency },
-];
+import { printJson } from '../output.ts';
 
 export const budgetsCommand = defineCommand({
   name: 'budgets',
@@ -27,7 +14,7 @@ export const budgetsCommand = defineCommand({
     const budgets = await connectTenant(values, context).listBudgets();
     if (values.json) printJson(context, budgets);
     else if (budgets.data.length === 0) context.terminal.out.write('No budget limits this key.\n');
-    else context.terminal.out.write(table(context, COLUMNS, budgets.data));
+    else context.terminal.out.write(budgetTable(context, budgets.data));
     return exitCode('ok');
   },
 });

@@ -142,6 +142,7 @@ test('ledger shows entries in the order of time', async () => {
     currency: 'USD',
     actor: 'key_1',
     cause: 'submit',
+    account: 'tenant' as const,
   };
   gateway.ledger = [
     { ...entry, event: 'batch.released', created_at: '2026-08-19T10:09:00.000Z' },
@@ -186,7 +187,7 @@ test('budgets shows what is left', async () => {
 });
 
 test.each([
-  [['usage', '--level', 'item'], '--level is for the usage of one job: name it.'],
+  [['usage', '--level', 'line'], '--level "line" is not known'],
   [['usage', 'job_1', '--from', '2026-08-01'], '--from is for the usage of all jobs: name none.'],
   [['usage', '--from', 'yesterday'], '--from must be a day such as 2026-08-01'],
   [['usage', '--format', 'xml'], '--format "xml" is not known'],

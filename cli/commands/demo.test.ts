@@ -40,7 +40,8 @@ test('runs a job on each provider of a stack that is there, shows them to their 
   ]);
   for (const text of [
     `${gateway.url}/docs`,
-    '6 support tickets to classify are submitted: job_1 on OpenAI (2), job_2 on Anthropic (2), job_3 on Gemini (2).',
+    '6 support tickets to classify are submitted:',
+    '  job_2  2 on Anthropic',
     'OpenAI  completed: all 2 items',
     'Gemini  completed_with_errors: 1 completed, 1 failed',
     '1 provider_error: each free of charge',

@@ -30,6 +30,8 @@ export const quoteCommand = defineCommand({
         ['basis', basis === 'draft' ? 'the draft as it is now' : 'the submission'],
         ['items', count(quote.items)],
         ['estimate', `${quote.estimated} ${quote.currency}`],
+        ['input', describeInput(quote)],
+        ...quote.expected_output.map((output) => ['output', describeOutput(output)] as const),
         ['margin', quote.margin],
         ['to hold', `${quote.reserved} ${quote.currency}`],
         ['price book', quote.price_book_version],
@@ -40,3 +42,32 @@ export const quoteCommand = defineCommand({
     return exitCode('ok');
   },
 });
+
+/** How the counted tokens became the estimated ones. */
+export function describeInput({
+  counted_input_tokens: counted,
+  input_tokens: tokens,
+  calibration,
+}: Pick<Quote, 'counted_input_tokens' | 'input_tokens' | 'calibration'>): string {
+  if (counted === null || calibration === null) return `${count(tokens)} tokens as counted`;
+  const models = calibration.models.map(({ model, encoding, ratio, factor }) => {
+    const vocabulary = ratio === '1.00' ? encoding : `${encoding} × ${ratio}`;
+    return `${model} × ${factor} by ${vocabulary}`;
+  });
+  const sample = `${count(calibration.sampled_items)} items sampled with ${calibration.library}`;
+  return `${count(tokens)} tokens: ${count(counted)} counted, ${models.join(', ')} (${sample})`;
+}
+
+const METHODS: { readonly [method in Quote['expected_output'][number]['method']]: string } = {
+  cap: "the requests' own caps",
+  learned: 'what earlier replies stayed within',
+  default: 'a default',
+};
+
+export function describeOutput(output: Quote['expected_output'][number]): string {
+  const total = `${count(output.tokens)} tokens of ${output.model}`;
+  const method = METHODS[output.method];
+  if (output.replies === null || output.tokens_each === null) return `${total}: ${method}`;
+  const known = output.known_replies === 0 ? '' : `, ${count(output.known_replies)} known`;
+  return `${total}: ${count(output.replies)} replies × ${count(output.tokens_each)}, ${method}${known}`;
+}

@@ -8,7 +8,7 @@ import { describeValidation } from '../findings.ts';
 import { followJob } from '../follow-job.ts';
 import type { TenantCalls } from '../gateway.ts';
 import { type Interrupts, listenForInterrupts } from '../interrupts.ts';
-import { readCount, readEndpoint, readMetadata, readMoney } from '../option-values.ts';
+import { readCount, readEndpoint, readMetadata, readMoney, readSample } from '../option-values.ts';
 import { count, plural, printJson } from '../output.ts';
 import { openResultSink } from '../results/result-file.ts';
 import { type ItemPlan, planItems } from '../rows/item-plan.ts';
@@ -34,6 +34,7 @@ const OPTIONS = {
   name: { type: 'string', value: 'TEXT', help: "the job's name (that of the file)" },
   metadata: { type: 'string', multiple: true, value: 'KEY=VALUE', help: 'a label of the job; may be repeated' },
   'max-cost': { type: 'string', value: 'AMOUNT', help: 'refuse the job if it might cost more, such as 5.00' },
+  sample: { type: 'string', value: 'N', help: 'run N of the items first, to see replies and what all would cost' },
   watch: { type: 'boolean', help: 'follow the job live (default); --no-watch returns once it is submitted' },
   'validate-only': { type: 'boolean', help: 'tell what a submit would say and cost, and leave nothing behind' },
   ...CONNECTION_OPTIONS,
@@ -53,6 +54,7 @@ export const runCommand = defineCommand({
     'the model of those items that name none.\n' +
     'A line of results is {custom_id, status, text, error, result, usage, cost, …}, in the order of settlement: join it to ' +
     'the input by custom_id. The file appears whole when the job has ended.\n' +
+    'With --sample the file stays a draft: "submit JOB" runs all of it, "status JOB" shows its samples.\n' +
     'Ctrl-C says how to cancel; a second one leaves, and the job goes on.',
   examples: [
     'run questions.jsonl --template "{{question}}" --model analysis-small --out answers.jsonl',
@@ -60,6 +62,7 @@ export const runCommand = defineCommand({
     'run openai-batch.jsonl --out results.jsonl',
     'run texts.csv --template "{{text}}" --endpoint embeddings --model embedding-small --no-watch',
     'run tickets.csv --template "{{body}}" --model analysis-large --validate-only',
+    'run tickets.csv --template "{{body}}" --model analysis-large --sample 20 --out sample.jsonl',
   ],
   async run({ values, positionals: [path = '-'] }, context) {
     if (values.out !== undefined && (values.watch === false || values['validate-only'])) {
@@ -83,6 +86,8 @@ interface Input {
   readonly file: RowFile;
   readonly plan: ItemPlan;
   readonly job: CreateJob;
+  /** How many items to run first; undefined to run all. */
+  readonly sample: number | undefined;
 }
 
 /** Everything that can be told to be wrong before anything is sent. */
@@ -92,6 +97,7 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
   const metadata = readMetadata(values.metadata);
   const maxTokens = values['max-tokens'] === undefined ? undefined : readCount('--max-tokens', values['max-tokens'], 1);
   const maxCost = values['max-cost'] === undefined ? undefined : readMoney('--max-cost', values['max-cost']);
+  const sample = readSample(values.sample);
   const file = await openRowFile(path, standardInput);
   if (file.first === null) throw inputError(file.file, null, 'there is no row in it');
   const choices = { endpoint, model: values.model, template, idColumn: values['id-column'] };
@@ -106,11 +112,11 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
     ...(defaults !== undefined && { request_defaults: defaults }),
     ...(maxCost !== undefined && { max_cost: maxCost }),
   };
-  return { file, plan, job };
+  return { file, plan, job, sample };
 }
 
 async function submitInput(
-  { file, plan, job: wanted }: Input,
+  { file, plan, job: wanted, sample }: Input,
   values: Values,
   calls: TenantCalls,
   interrupts: Interrupts,
@@ -124,10 +130,13 @@ async function submitInput(
     const draft = await makeDraft(calls, wanted, manifestLines(rows, plan, upload.show)).finally(upload.finish);
     const jobId = draft.job.job_id;
     if (values['validate-only']) return await validateOnly(calls, jobId, asJson, context);
-    const job = await submitNewDraft(calls, jobId, context.program);
-    if (values.watch !== false) return await followJob({ calls, jobId, interrupts, sink, asJson }, context);
+    const job = await submitNewDraft(calls, jobId, context.program, sample);
+    const { job_id: submittedId } = job;
+    if (values.watch !== false)
+      return await followJob({ calls, jobId: submittedId, interrupts, sink, asJson }, context);
+    const items = sample === undefined ? draft.items : job.counts.total;
     if (asJson) printJson(context, job);
-    else context.terminal.out.write(`${jobId} is submitted with ${plural(draft.items, 'item')}.\n`);
+    else context.terminal.out.write(`${submittedId} is submitted with ${plural(items, 'item')}.\n`);
     return exitCode('ok');
   } catch (error) {
     await sink?.discard();

@@ -1,22 +1,30 @@
 import { JobUsageQuery } from '../../contracts/usage-record.ts';
-import { CONNECTION_OPTIONS, defineCommand, type OptionValues } from '../command.ts';
+import { CONNECTION_OPTIONS, type Context, defineCommand, type OptionValues } from '../command.ts';
 import { connectTenant } from '../connection.ts';
 import { usageError } from '../errors.ts';
 import { exitCode } from '../exit-codes.ts';
 import type { TenantCalls } from '../gateway.ts';
 import { oneOf } from '../option-values.ts';
-import { createUsageWriter, USAGE_FORMATS, USAGE_GROUPS, type UsageRow } from '../usage-writer.ts';
+import { openResultSink, type ResultSink } from '../results/result-file.ts';
+import { createUsageWriter, PAGED_FORMATS, type PagedFormat, USAGE_GROUPS, type UsageRow } from '../usage-writer.ts';
 
 const LEVELS = JobUsageQuery.shape.level.unwrap().options;
+const FORMATS = ['table', ...JobUsageQuery.shape.format.unwrap().options] as const;
 const OPTIONS = {
-  level: { type: 'string', value: 'LEVEL', help: `of one job: ${LEVELS.join(' or ')}` },
-  format: { type: 'string', value: 'FORMAT', help: `${USAGE_FORMATS.join(', ')}; --json is ndjson` },
+  level: { type: 'string', value: 'LEVEL', help: `records of each ${LEVELS.join(' or each ')}` },
+  format: { type: 'string', value: 'FORMAT', help: `${FORMATS.join(', ')}; --json is ndjson` },
+  out: { type: 'string', value: 'FILE', help: 'a file, which appears whole; else standard output' },
   from: {
     type: 'string',
     value: 'TIME',
     help: 'of all jobs: settled at or after, such as 2026-08-01 or 2026-08-01T00:00:00Z',
   },
   to: { type: 'string', value: 'TIME', help: 'of all jobs: settled before' },
+  since: {
+    type: 'string',
+    value: 'MARK',
+    help: 'of all jobs: only what was written after the last read; "start" at first, then the mark it ended with',
+  },
   'group-by': {
     type: 'string',
     value: 'NAMES',
@@ -24,49 +32,94 @@ const OPTIONS = {
   },
   ...CONNECTION_OPTIONS,
 } as const;
+const OF_ALL_JOBS = ['from', 'to', 'since', 'group-by'] as const;
 const PAGE_SIZE = 1000;
+
+type Query = { readonly [name: string]: string | undefined };
 
 export const usageCommand = defineCommand({
   name: 'usage',
   summary: 'show or export tokens and cost, of one job or of all',
   arguments: ['[JOB]'],
   options: OPTIONS,
+  details:
+    'csv, ndjson and focus come from the gateway as one stream, however many records there are. A record has the same ' +
+    'record_id in every export; of two with one id the higher version counts. With --since the mark for the next read is ' +
+    'told at the end.',
   examples: [
     'usage --from 2026-08-01 --to 2026-09-01 --group-by customer,model',
     'usage job_01j7zb8k3te9aabfm0z0e2d3k4',
-    'usage job_01j7zb8k3te9aabfm0z0e2d3k4 --level item --format csv > usage.csv',
+    'usage job_01j7zb8k3te9aabfm0z0e2d3k4 --level item --format csv --out usage.csv',
+    'usage --format focus --from 2026-08-01 --to 2026-09-01 --out focus.csv',
+    'usage --since start --level item --format ndjson --out usage.ndjson',
   ],
   async run({ values, positionals: [jobId] }, context) {
-    const format = oneOf('--format', values.format ?? (values.json ? 'ndjson' : 'table'), USAGE_FORMATS);
+    const format = oneOf('--format', values.format ?? (values.json ? 'ndjson' : 'table'), FORMATS);
     refuseMisplaced(values, jobId);
-    const level = oneOf('--level', values.level ?? 'job', LEVELS);
-    const report = {
+    const query = {
+      level: values.level === undefined ? undefined : oneOf('--level', values.level, LEVELS),
       from: readTime('--from', values.from),
       to: readTime('--to', values.to),
+      since: values.since,
       group_by: values['group-by'],
     };
     const calls = connectTenant(values, context);
-    if (jobId !== undefined && (format === 'csv' || format === 'ndjson')) {
-      const decoder = new TextDecoder();
-      for await (const chunk of calls.streamUsage(jobId, { level, format })) {
-        context.terminal.out.write(decoder.decode(chunk, { stream: true }));
-      }
-      return exitCode('ok');
+    const sink = await openResultSink(values.out ?? '-', context.terminal.out);
+    try {
+      const paged = PAGED_FORMATS.find((each) => each === format);
+      const mark =
+        paged === undefined
+          ? await copyStream(sink, calls, jobId, { ...query, format })
+          : await copyPages(sink, calls, jobId, query, paged, context);
+      await sink.finish();
+      if (mark !== null) context.terminal.err.write(`next read: --since ${mark}\n`);
+    } catch (error) {
+      await sink.discard();
+      throw error;
     }
-    const pages = jobId === undefined ? reportPages(calls, report) : jobPages(calls, jobId, level);
-    const writer = createUsageWriter(format, context);
-    for await (const page of pages) context.terminal.out.write(writer.page(page));
-    context.terminal.out.write(writer.end());
     return exitCode('ok');
   },
 });
 
+/** Answers the mark for the next read, where there is one. */
+async function copyStream(
+  sink: ResultSink,
+  calls: TenantCalls,
+  jobId: string | undefined,
+  query: Query,
+): Promise<string | null> {
+  let mark: string | null = null;
+  const heed = (headers: Headers) => {
+    mark = headers.get('usage-next-since');
+  };
+  const chunks = jobId === undefined ? calls.streamReport(query, heed) : calls.streamUsage(jobId, query);
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) await sink.write(decoder.decode(chunk, { stream: true }));
+  return mark;
+}
+
+async function copyPages(
+  sink: ResultSink,
+  calls: TenantCalls,
+  jobId: string | undefined,
+  query: Query,
+  format: PagedFormat,
+  context: Context,
+): Promise<string | null> {
+  const writer = createUsageWriter(format, context);
+  let mark: string | null = null;
+  const heed = (nextSince: string | null) => {
+    mark = nextSince;
+  };
+  const pages = jobId === undefined ? reportPages(calls, query, heed) : jobPages(calls, jobId, query);
+  for await (const page of pages) await sink.write(writer.page(page));
+  await sink.write(writer.end());
+  return mark;
+}
+
 function refuseMisplaced(values: OptionValues<typeof OPTIONS>, jobId: string | undefined): void {
-  const misplaced = jobId === undefined ? (['level'] as const) : (['from', 'to', 'group-by'] as const);
-  const wrong = misplaced.find((name) => values[name] !== undefined);
-  if (wrong === undefined) return;
-  const scope = jobId === undefined ? 'one job: name it' : 'all jobs: name none';
-  throw usageError(`--${wrong} is for the usage of ${scope}.`, `--${wrong}`);
+  const wrong = jobId === undefined ? undefined : OF_ALL_JOBS.find((name) => values[name] !== undefined);
+  if (wrong !== undefined) throw usageError(`--${wrong} is for the usage of all jobs: name none.`, `--${wrong}`);
 }
 
 /** A day is its first moment in UTC. */
@@ -79,19 +132,22 @@ function readTime(option: string, given: string | undefined): string | undefined
 
 async function* reportPages(
   calls: TenantCalls,
-  query: { readonly [name: string]: string | undefined },
+  query: Query,
+  heed: (nextSince: string | null) => void,
 ): AsyncGenerator<readonly UsageRow[]> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await calls.reportUsage({ ...query, cursor, limit: PAGE_SIZE });
+    const page = await calls.reportUsage({ ...query, format: 'json', cursor, limit: PAGE_SIZE });
+    // The mark of the first page: what was written while the others were read belongs to the next read.
+    if (cursor === undefined) heed(page.next_since);
     yield page.data;
     cursor = page.next_cursor;
   }
 }
 
 /** The cursor of a job that still runs never ends: an empty page does. */
-async function* jobPages(calls: TenantCalls, jobId: string, level: string): AsyncGenerator<readonly UsageRow[]> {
+async function* jobPages(calls: TenantCalls, jobId: string, query: Query): AsyncGenerator<readonly UsageRow[]> {
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await calls.exportUsage(jobId, { level, format: 'json', cursor, limit: PAGE_SIZE });
+    const page = await calls.exportUsage(jobId, { level: query['level'], format: 'json', cursor, limit: PAGE_SIZE });
     if (page.data.length === 0) return;
     yield page.data;
     cursor = page.next_cursor;

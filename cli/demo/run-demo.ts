@@ -74,8 +74,10 @@ async function submitTickets(job: DemoJob, calls: TenantCalls): Promise<BatchJob
 }
 
 function describeSubmitted(items: number, wanted: readonly DemoJob[], submitted: readonly BatchJob[]): string {
-  const jobs = wanted.map(({ title, tickets }, index) => `${submitted[index]?.job_id} on ${title} (${tickets.length})`);
-  return `${plural(items, 'support ticket')} to classify are submitted: ${jobs.join(', ')}.\n\n`;
+  const jobs = wanted.map(
+    ({ title, tickets }, index) => `  ${submitted[index]?.job_id}  ${tickets.length} on ${title}`,
+  );
+  return `${plural(items, 'support ticket')} to classify are submitted:\n${jobs.join('\n')}\n\n`;
 }
 
 function connect(ready: StackReady, key: string, { fetch, sleep }: Context): Client {

@@ -1,7 +1,9 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+import { type Budget, SetBudget } from '../../contracts/budget.ts';
 import { CapabilityOverride } from '../../contracts/capability-override.ts';
 import { PriceOverride } from '../../contracts/price-override.ts';
+import { LiftSuspension, Suspension } from '../../contracts/suspension.ts';
 
 /** What a test arranges and looks at. */
 export interface FakeAdmin {
@@ -46,6 +48,32 @@ const CAPABILITY = CapabilityOverride.parse({
   feature: 'tools',
   is_allowed: false,
 });
+const BUDGET: Budget = {
+  scope: 'tenant',
+  scope_id: 'tenant_a',
+  period: 'month',
+  period_start: '2026-08-01',
+  limit: '10.00',
+  held: '1.00',
+  settled: '8.00',
+  available: '1.00',
+  alert_percents: [80, 100],
+  alerts: [{ percent: 80, crossed_at: RECORD.created_at }],
+  currency: 'USD',
+};
+const SUSPENSION = Suspension.parse({
+  suspension_id: 'susp_1',
+  tenant_id: 'tenant_a',
+  scope: 'customer',
+  scope_id: 'cust_1',
+  job_id: 'job_1',
+  overage: '0.50',
+  currency: 'USD',
+  created_at: '2026-08-19T10:00:00.000Z',
+  lifted_at: null,
+  lifted_by: null,
+  lift_reason: null,
+});
 const WITHDRAWN = { withdrawn_by: 'key_admin', withdrawn_at: '2026-08-20T10:00:00.000Z' };
 
 /** A gateway with one tenant, one price and one capability, over real HTTP. */
@@ -82,17 +110,39 @@ function addRoutes(app: Hono, fake: FakeAdmin): void {
     return c.json({ ...answer(), warnings: [warning] });
   });
   let lists = { allowed_models: null, allowed_providers: null };
-  const tenant = () => ({ tenant_id: 'tenant_a', name: 'A', currency: 'USD', suspended_at: null, ...lists });
+  const tenant = () => ({
+    tenant_id: 'tenant_a',
+    name: 'A',
+    currency: 'USD',
+    time_zone: 'UTC',
+    max_items_per_shard: null,
+    overage_policy: 'charge',
+    suspended_at: null,
+    ...lists,
+  });
   app.get('/v1/admin/tenants/tenant_a', (c) => c.json(tenant()));
   app.patch('/v1/admin/tenants/tenant_a', async (c) => {
     lists = { ...lists, ...(await c.req.json()) };
     return c.json(tenant());
+  });
+  app.get('/v1/admin/tenants/tenant_a/suspensions', (c) => c.json({ data: [SUSPENSION] }));
+  app.post('/v1/admin/tenants/tenant_a/suspensions/susp_1/lift', async (c) => {
+    const { reason } = LiftSuspension.parse(await c.req.json());
+    const lifted_at = '2026-08-20T10:00:00.000Z';
+    return c.json({ ...SUSPENSION, lifted_at, lifted_by: 'key_admin', lift_reason: reason });
   });
   app.patch('/v1/admin/tenants/tenant_a/keys/key_1', async (c) => {
     const { created_at } = RECORD;
     const whose = { role: 'project', name: 'web', prefix: 'bg_project_x', project_id: 'web', customer_id: null };
     const times = { expires_at: null, revoked_at: null, last_used_at: null, created_at };
     return c.json({ key_id: 'key_1', ...whose, scopes: [], ...times, ...lists, ...(await c.req.json()) });
+  });
+  const budgets: Budget[] = [BUDGET];
+  app.get('/v1/admin/tenants/tenant_a/budgets', (c) => c.json({ data: budgets, as_of: RECORD.created_at }));
+  app.put('/v1/admin/tenants/tenant_a/budgets', async (c) => {
+    const { limit, scope, scope_id = 'tenant_a' } = SetBudget.parse(await c.req.json());
+    budgets.splice(0, 1, ...(limit === null ? [] : [{ ...BUDGET, limit, scope, scope_id }]));
+    return c.json({ data: budgets, as_of: RECORD.created_at });
   });
   app.get('/v1/admin/prices', (c) => c.json({ data: [PRICE], next_cursor: c.req.query('cursor') ? null : 'more' }));
   app.post('/v1/admin/prices', (c) => c.json(PRICE, 201));

@@ -7,8 +7,9 @@ import { AppendItems } from '../../contracts/item.ts';
 import type { BatchJob } from '../../contracts/job.ts';
 import type { LedgerPage } from '../../contracts/ledger-entry.ts';
 import type { LedgerVerification } from '../../contracts/operator-job.ts';
+import { SubmitJob } from '../../contracts/submit-job.ts';
 import type { Result } from '../results/result-line.ts';
-import { counts, fakeJob, fakeOperatorJob, fakeResult } from './fake-job.ts';
+import { counts, fakeJob, fakeOperatorJob, fakeResult, fakeSample } from './fake-job.ts';
 
 /** What a test arranges and looks at. */
 export interface FakeGateway {
@@ -131,7 +132,14 @@ function addWrites(app: Hono, fake: FakeGateway): void {
     fake.job = { ...answer(), counts: counts(total, { submitted: 0 }) };
     return c.json({ accepted: total, duplicates: 0, total });
   });
-  app.post('/v1/batch-jobs/:id/submit', (c) => {
+  app.post('/v1/batch-jobs/:id/submit', async (c) => {
+    const { sample } = SubmitJob.parse(await c.req.json());
+    const draft = answer();
+    if (sample !== undefined) {
+      older.set(draft.job_id, { job: draft, manifest: fake.manifest, steps: [] });
+      fake.manifest = fake.manifest.slice(0, sample);
+      fake.job = fakeSample(draft, sample);
+    }
     fake.job = { ...answer(), status: 'queued', submitted_at: '2026-08-19T10:05:00.000Z' };
     return c.json(fake.job, 202);
   });
@@ -170,7 +178,15 @@ function addReads(app: Hono, fake: FakeGateway): void {
   });
   app.get('/v1/batch-jobs/:id/ledger', (c) => c.json({ data: fake.ledger, next_cursor: null }));
   app.get('/v1/budgets', (c) => {
-    const amounts = { limit: '1000.00', held: '0.05', settled: '0.25', available: '999.70', currency: 'USD' };
+    const alerts = { alert_percents: [80, 100], alerts: [] };
+    const amounts = {
+      limit: '1000.00',
+      held: '0.05',
+      settled: '0.25',
+      available: '999.70',
+      currency: 'USD',
+      ...alerts,
+    };
     const budget = { scope: 'tenant', scope_id: 'tenant_local', period: 'total', period_start: null, ...amounts };
     return c.json({ data: [budget], as_of: '2026-08-19T10:00:00.000Z' });
   });

@@ -19,6 +19,7 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     progress: null,
     estimated_completion_at: null,
     cost: { estimated: null, reserved: '0.00', held: '0.00', settled: '0.00', currency: 'USD' },
+    overage: null,
     created_at: '2026-08-19T10:00:00.000Z',
     submitted_at: null,
     completed_at: null,
@@ -26,6 +27,8 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     retrieval_deadline: null,
     content_deleted_at: null,
     cancel: null,
+    sample: null,
+    sample_jobs: [],
     error: null,
     refusal: null,
     warnings: [],
@@ -33,6 +36,13 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     metadata: {},
     ...changes,
   });
+}
+
+/** The job of a sample of a draft. */
+export function fakeSample(draft: BatchJob, items: number): BatchJob {
+  const { job_id: of_job_id, counts: of } = draft;
+  const sample = { of_job_id, items, of_items: of.total, extrapolated_cost: null };
+  return { ...draft, job_id: `${of_job_id}_sample`, counts: counts(items), sample };
 }
 
 /** The same job as an operator sees it. */
@@ -79,6 +89,7 @@ export function fakeResult(customId: string, changes: Partial<Result> = {}): Res
       estimated: false,
     },
     cost: '0.0001',
+    refunded: '0.00',
     currency: 'USD',
     model: 'gpt-5.6-luna',
     request_hash: `sha256:${'0'.repeat(64)}`,

@@ -17,7 +17,7 @@ const PER_MINUTE = /per ?minute/i;
 /** Batches over their quota of enqueued tokens are refused with these words, without a quota's name or a delay. */
 const UNNAMED_QUOTA = /exceeded your current quota/i;
 const SIZE =
-  /payload size|too large|size (?:of .{1,40} )?exceeds|exceeds the (?:maximum )?(?:allowed )?(?:file )?size/i;
+  /payload size|too large|size (?:of .{1,40} )?exceeds|exceeds (?:the (?:maximum )?(?:allowed )?(?:file )?size|(?:the limit of )?[0-9][0-9,]* ?bytes)/i;
 const CONTEXT = /token count .{0,40}exceeds|exceeds the maximum number of (?:input )?tokens/i;
 /** A file that is gone or not yet known is said with 400, 403 and 404 alike. */
 const FILE = /it may not exist|\bfiles?\b.{0,80}(?:not exist|not found|has expired|was deleted)/i;

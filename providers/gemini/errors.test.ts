@@ -26,6 +26,7 @@ test.each([
   [400, saying('INVALID_ARGUMENT', 'API key not valid.'), { code: 'credential_refused', ...refused }],
   [400, saying('INVALID_ARGUMENT', 'Bad request', invalidKey), { code: 'credential_refused', ...refused }],
   [400, saying('INVALID_ARGUMENT', 'Request payload size exceeds the limit: 20971520 bytes.'), { code: 'too_large' }],
+  [400, saying('INVALID_ARGUMENT', 'The file exceeds the limit of 2147483648 bytes.'), { code: 'too_large' }],
   [400, saying('INVALID_ARGUMENT', 'The file files/a1 has expired.'), { code: 'not_found', ...refusedForNow }],
   [
     400,

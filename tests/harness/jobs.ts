@@ -34,6 +34,7 @@ export interface TestJobOptions {
   readonly model?: string;
   readonly state?: 'draft' | 'validating';
   readonly inputTokens?: number;
+  /** The cap of each request; 0 for requests without one, whose body then has to be given. */
   readonly outputTokens?: number;
   readonly maxItemsPerShard?: number;
   readonly features?: number;
@@ -87,7 +88,7 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
   );
   await db.pool.query(
     `INSERT INTO job_item_groups (job_id, manifest_no, requested_model, features, token_class, items, bytes, largest_bytes, input_tokens, output_tokens, uncapped_items)
-     VALUES ($1, 1, '', $2, $3, $4, $5, $6, $7, $8, 0)`,
+     VALUES ($1, 1, '', $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       uuid,
       features,
@@ -97,6 +98,7 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
       Math.max(0, ...bodies.map((text) => text.length)),
       items * inputTokens,
       items * outputTokens,
+      outputTokens === 0 ? items : 0,
     ],
   );
   return getJobRow(db.pool, jobId);

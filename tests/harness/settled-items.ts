@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/client.ts';
-import { getJobRow } from '../../db/job-rows.ts';
+import { getJobRow, type JobKey } from '../../db/job-rows.ts';
 import { type ItemEndState, itemStateCode } from '../../domain/item-state.ts';
+import { ROLLUP_KEY, SUM_OUTCOMES } from '../../ledger/rollups.ts';
 
 export interface SettledTestItem {
   readonly itemNo: number;
@@ -53,6 +54,18 @@ export async function settleItems(db: Database, jobId: string, items: readonly S
       [key.bucket, key.uuid, itemNo, body, failure?.message ?? null, failure?.native ?? null],
     );
   }
+  await rollUp(db, key);
+}
+
+async function rollUp(db: Database, key: JobKey): Promise<void> {
+  await db.pool.query('DELETE FROM job_rollups WHERE job_id = $1', [key.uuid]);
+  await db.pool.query(
+    `INSERT INTO job_rollups (job_id, ${ROLLUP_KEY}, items, usage_estimated_items, input_tokens, cached_input_tokens, cache_write_tokens,
+       output_tokens, reasoning_tokens, amount, customer_amount)
+     SELECT $1, (settled_at AT TIME ZONE 'UTC')::date, 'openai', 'gpt-4o-mini', state, failure_class, error_code, false, ${SUM_OUTCOMES}
+     FROM item_outcomes WHERE job_id = $1 AND bucket = $2 GROUP BY 2, 5, 6, 7`,
+    [key.uuid, key.bucket],
+  );
 }
 
 /** Ends a job as its reconciliation would. */

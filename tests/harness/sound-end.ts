@@ -3,7 +3,7 @@ import type { Fault } from '../../simulators/faults.ts';
 import { type ChatTarget, OPENAI } from './chat-targets.ts';
 import { eventually } from './eventually.ts';
 import type { Caller, JobAnswer, ResultRow, TestGateway } from './gateway.ts';
-import { batchAt } from './provider-calls.ts';
+import { batchAt, type ShownBatch } from './provider-calls.ts';
 import { faultAt, prompts } from './provider-side.ts';
 
 /**
@@ -56,6 +56,25 @@ export async function submitHalfDone(
   return jobId;
 }
 
+/** A job whose one batch waits at its provider until it is let go, so that faults can name it beforehand. */
+export interface HeldJob extends ShownBatch {
+  readonly jobId: string;
+  letGo(): Promise<unknown>;
+}
+
+export async function submitHeld(
+  gateway: TestGateway,
+  caller: Caller,
+  texts: readonly string[],
+  { provider, model }: ChatTarget = OPENAI,
+): Promise<HeldJob> {
+  const { simulator } = gateway;
+  await simulator.faults(faultAt(provider, 'batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
+  const jobId = await caller.submitPrompts(texts, { model });
+  const batch = await batchAt(gateway, jobId);
+  return { ...batch, jobId, letGo: () => simulator.batch(batch.id, { stuck: null }) };
+}
+
 /**
  * Submits a job of `total` chat requests whose batch answers with the given lines alone; `id(n)` is what the provider
  * knows `row_n` as.
@@ -65,14 +84,12 @@ export async function submitAnswered(
   caller: Caller,
   total: number,
   write: (id: (row: number) => string) => string[],
-  { provider, model }: ChatTarget = OPENAI,
+  target: ChatTarget = OPENAI,
 ): Promise<string> {
-  const { simulator } = gateway;
-  await simulator.faults(faultAt(provider, 'batches.create', { stuck: { state: 'in_progress', finished: 0 } }));
-  const jobId = await caller.submitPrompts(prompts(total), { model });
-  const { id, token } = await batchAt(gateway, jobId);
+  const { jobId, token, letGo } = await submitHeld(gateway, caller, prompts(total), target);
   const lines = write((row) => `${token}-${row}`);
-  await simulator.faults(faultAt(provider, 'batch:results', { omit_lines: {}, append_raw_lines: lines }));
-  await simulator.batch(id, { stuck: null });
+  const answer = { omit_lines: {}, append_raw_lines: lines };
+  await gateway.simulator.faults(faultAt(target.provider, 'batch:results', answer));
+  await letGo();
   return jobId;
 }

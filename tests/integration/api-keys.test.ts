@@ -32,6 +32,8 @@ test('finds a tenant as it was written, and says whether an id was free', async 
     aliases: ALIASES,
     allowedModels: null,
     allowedProviders: null,
+    maxItemsPerShard: null,
+    overagePolicy: 'charge',
     suspendedAt: null,
   });
   expect(await findTenant(pool, 'tenant_b')).toBeNull();

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { currentPeriodStart } from '../../db/budget-periods.ts';
 import { insertBudget, listBudgets } from '../../db/budgets.ts';
 import { insertTenant } from '../../db/tenants.ts';
 import { formatNumeric, parseAmount } from '../../domain/money.ts';
@@ -51,6 +52,8 @@ test('tells to the last digit what is held, settled and available', async () => 
     held: 2n,
     settled: 1n,
     available: 99999999999999999999999998999999999998n,
+    alertPercents: [80, 100],
+    alerts: [],
     currency: 'JPY',
   });
 });
@@ -68,13 +71,34 @@ test("a month is the tenant's own, and other months do not count in it", async (
   expect(await monthAt('2026-09-30T15:00:00Z')).toEqual(['2026-10-01', parseAmount('10')]);
 });
 
-test('what is available never falls below zero', async () => {
+test.each([
+  // Berlin is at +2 until October and +1 from its end; New York at −4 until November and −5 from its start.
+  ['Europe/Berlin', '2026-10-31T22:59:59.999Z', '2026-10-01'],
+  ['Europe/Berlin', '2026-10-31T23:00:00Z', '2026-11-01'],
+  ['Europe/Berlin', '2026-03-31T21:59:59.999Z', '2026-03-01'],
+  ['Europe/Berlin', '2026-03-31T22:00:00Z', '2026-04-01'],
+  ['America/New_York', '2026-11-01T03:59:59.999Z', '2026-10-01'],
+  ['America/New_York', '2026-11-01T04:00:00Z', '2026-11-01'],
+  ['America/New_York', '2026-12-01T04:59:59.999Z', '2026-11-01'],
+  ['Pacific/Kiritimati', '2026-12-31T10:00:00Z', '2027-01-01'],
+])('in %s %s is in the month of %s, in summer and winter', async (timeZone, iso, start) => {
+  const at = new Date(iso);
+  const zoned = `tenant_${timeZone}_${iso}`;
+  await insertTenant(pool, { tenantId: zoned, name: 'Z', timeZone });
+  await insertBudget(pool, { tenantId: zoned, scope: 'tenant', scopeId: zoned, period: 'month', limit: 1n });
+  const [shown] = await listBudgets(pool, { ...whole, tenantId: zoned }, at);
+  expect(shown?.periodStart).toBe(start);
+  expect(await currentPeriodStart(pool, { tenantId: zoned, period: 'month' }, at)).toBe(start);
+  expect(await currentPeriodStart(pool, { tenantId: zoned, period: 'total' }, at)).toBe('1970-01-01');
+});
+
+test('what is available falls below zero by overage', async () => {
   const overdrawn = await budget('project', 'proj_over', 'total', '1');
   await spend(overdrawn, '1970-01-01', 0n, parseAmount('1.5'));
   const budgets = await listBudgets(pool, whole, NOW);
   expect(budgets.find(({ budgetId }) => budgetId === overdrawn)).toMatchObject({
     settled: parseAmount('1.5'),
-    available: 0n,
+    available: parseAmount('-0.5'),
   });
 });
 

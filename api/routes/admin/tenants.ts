@@ -1,6 +1,5 @@
 import { createRoute } from '@hono/zod-openapi';
-import { ChangeAllowList } from '../../../contracts/allow-list.ts';
-import { Tenant } from '../../../contracts/tenant.ts';
+import { ChangeTenant, Tenant } from '../../../contracts/tenant.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
 import { readJsonBody } from '../../middleware/read-json-body.ts';
@@ -12,7 +11,7 @@ import { ADMIN_ROUTE, adminsOnly, MAX_BODY_BYTES, TENANT, TenantParams } from '.
 const getRoute = createRoute({
   ...ADMIN_ROUTE,
   operationId: 'admin_get_tenant',
-  summary: 'A tenant, with what it may use',
+  summary: 'A tenant, with its settings',
   method: 'get',
   path: TENANT,
   middleware: adminsOnly,
@@ -23,12 +22,14 @@ const getRoute = createRoute({
 const updateRoute = createRoute({
   ...ADMIN_ROUTE,
   operationId: 'admin_update_tenant',
-  summary: 'Set which models and providers a tenant may use',
-  description: 'A field that is left out stays as it is; null allows all. Jobs that were accepted go on.',
+  summary: 'Change a tenant: what it may use, its time zone, its overage policy',
+  description:
+    'A field that is left out stays as it is; a list that is null allows all. Jobs that were accepted go on, and their ' +
+    'money stays in the month it was held in, also after a change of the time zone.',
   method: 'patch',
   path: TENANT,
   middleware: [adminsOnly, readJsonBody(MAX_BODY_BYTES)] as const,
-  request: { params: TenantParams, body: jsonBody(ChangeAllowList, { required: true }) },
+  request: { params: TenantParams, body: jsonBody(ChangeTenant, { required: true }) },
   responses: { 200: jsonResponse(Tenant, 'The tenant as it is now.'), ...errorResponses(404, 413, 415) },
 });
 

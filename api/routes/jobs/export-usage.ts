@@ -5,14 +5,15 @@ import type { ApiApp } from '../../env.ts';
 import { exportUsagePage, openUsageStream } from '../../operations/export-usage.ts';
 import { streamText } from '../../respond.ts';
 import { errorResponses } from '../../responses.ts';
-import { usageCsv, usageNdjson } from '../../usage-lines.ts';
+import { streamHeaders, usageFormat } from '../../usage-format.ts';
+import { usageText } from '../../usage-lines.ts';
 import { JOB, JOB_ROUTE, JobParams, tenantsOnly } from './paths.ts';
 
 const route = createRoute({
   ...JOB_ROUTE,
   operationId: 'export_usage',
   summary: 'What a job used, for billing systems',
-  description: 'JSON comes in pages; NDJSON and CSV are streams of all records.',
+  description: 'JSON comes in pages; NDJSON, CSV and FOCUS are streams of all records.',
   method: 'get',
   path: `${JOB}/usage`,
   middleware: tenantsOnly,
@@ -34,14 +35,10 @@ export function registerExportUsage(app: ApiApp, dependencies: ApiDependencies):
   app.openapi(route, async (c) => {
     const query = c.req.valid('query');
     const request = { principal: c.var.principal, jobId: c.req.valid('param').job_id, query };
-    if (query.format === 'json') return c.json(await exportUsagePage(dependencies, request), 200);
-    const pieces = await openUsageStream(dependencies, request);
-    if (query.format === 'ndjson')
-      return streamText(c, usageNdjson(pieces), { 'Content-Type': 'application/x-ndjson' });
-    const disposition = `attachment; filename="${request.jobId}-usage-${query.level}.csv"`;
-    return streamText(c, usageCsv(pieces, query.level), {
-      'Content-Type': 'text/csv; charset=utf-8; header=present',
-      'Content-Disposition': disposition,
-    });
+    const format = usageFormat(c, query.format);
+    if (format === 'json') return c.json(await exportUsagePage(dependencies, request), 200);
+    const entries = await openUsageStream(dependencies, request);
+    const text = usageText(entries, format, query.level);
+    return streamText(c, text, streamHeaders(format, `${request.jobId}-usage-${query.level}`));
   });
 }

@@ -1,7 +1,9 @@
 import type { ApiDependencies } from '../../dependencies.ts';
 import { type ApiApp, newApiApp } from '../../env.ts';
+import { registerOperatorAdjustments } from './adjustments.ts';
 import { registerOperatorGetJob } from './get-job.ts';
 import { registerOperatorPollNow } from './poll-now.ts';
+import { registerOperatorRefundItem } from './refund-item.ts';
 import { registerOperatorVerifyLedger } from './verify-ledger.ts';
 
 /** `/v1/operator`: every tenant's jobs, for those who run the gateway. */
@@ -9,6 +11,8 @@ export function operatorRouter(dependencies: ApiDependencies): ApiApp {
   const app = newApiApp();
   registerOperatorGetJob(app, dependencies);
   registerOperatorPollNow(app, dependencies);
+  registerOperatorRefundItem(app, dependencies);
+  registerOperatorAdjustments(app, dependencies);
   registerOperatorVerifyLedger(app, dependencies);
   return app;
 }

@@ -43,7 +43,9 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   END
 $$;
 
--- What was corrected of a job, and what was corrected lately: all movements but the charges of items, which are many.
-CREATE INDEX "ledger_entries_corrections_idx" ON "ledger_entries" ("subject_id", "item_no") WHERE "event" <> 'batch.item.settled';
-CREATE INDEX "ledger_entries_corrections_written_by_idx" ON "ledger_entries" ("written_by") WHERE "event" <> 'batch.item.settled';
+-- What was corrected of a job, and what was corrected lately.
+CREATE INDEX "ledger_entries_corrections_idx" ON "ledger_entries" ("subject_id", "item_no", "event", "ordinal")
+  WHERE "event" IN ('batch.item.refunded', 'batch.adjusted');
+CREATE INDEX "ledger_entries_corrections_written_by_idx" ON "ledger_entries" ("written_by")
+  WHERE "event" IN ('batch.item.refunded', 'batch.adjusted');
 CREATE INDEX "batch_jobs_tenant_id_completed_at_idx" ON "batch_jobs" ("tenant_id", "completed_at");

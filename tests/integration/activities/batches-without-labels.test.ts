@@ -127,10 +127,20 @@ test('a batch that another attempt has is no candidate, and of two that nobody h
 const OTHERS = encodeProviderItemId('0'.repeat(26), 1);
 
 /** A batch ended with lines that are all another's. */
-function endForeign(id: string) {
+function endForeign(id: string, lines = [OTHERS, OTHERS.replace(/1$/, '2')]) {
   provider.move(id, { phase: 'ended', end: 'completed', nativeStatus: 'ended' });
-  provider.results.set(id, [OTHERS, OTHERS.replace(/1$/, '2')]);
+  provider.results.set(id, lines);
 }
+
+test('a found batch that somebody else made, with ids of any kind, is looked for again too', async () => {
+  const lost = await unanswered();
+  provider.candidates = [nativeBatch('batch-foreign')];
+  await lost.resolve();
+  endForeign('batch-foreign', ['request-1', 'request-2']);
+  await lost.poll();
+  expect(await lost.ingest()).toMatchObject({ next: 'resubmit', waiting: 'confirming_submission', settled: 0 });
+  expect(await lost.attempt()).toMatchObject({ providerBatchId: null, disownedBatchIds: ['batch-foreign'] });
+});
 
 test('a found batch with the results of another settles nothing and is looked for again, without that one', async () => {
   const lost = await unanswered();

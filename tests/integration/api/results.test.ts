@@ -39,6 +39,7 @@ test('a row has the whole contract’s shape, with the reply as it came', async 
         estimated: false,
       },
       cost: '0.000001',
+      refunded: '0.00',
       currency: 'USD',
       model: 'gpt-4o-mini',
       request_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
@@ -171,6 +172,7 @@ test('an item can be read in any state, by path and by query', async () => {
     result: null,
     usage: null,
     cost: null,
+    refunded: null,
     attempts: 0,
   });
   for (const customId of ['a/b?c#d', '100%', 'ü 🙂']) {

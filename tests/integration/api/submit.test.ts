@@ -152,10 +152,3 @@ test('a workflow that starts after its submission was taken back claims nothing'
   expect(await admitJob({ jobId, submissionNo: 1 })).toEqual({ verdict: 'stale' });
   expect((await caller.get(`/v1/batch-jobs/${jobId}`)).json.status).toBe('draft');
 });
-
-test('a sample is refused as not supported yet', async () => {
-  const caller = await api.caller();
-  const jobId = await caller.draft(1);
-  const answer = await caller.post(`/v1/batch-jobs/${jobId}/submit`, { sample: 5 });
-  expect(answer).toMatchObject({ status: 400, json: { error: 'invalid_request', field: 'sample' } });
-});

@@ -63,7 +63,7 @@ test('CSV of a job without usage has its header line', async () => {
   const caller = await api.caller();
   const jobId = await caller.draft(0);
   const csv = await caller.get(`/v1/batch-jobs/${jobId}/usage?format=csv`);
-  expect(csv.text).toMatch(/^job_id,tenant_id,.*last_settled_at\r\n$/);
+  expect(csv.text).toMatch(/^record_id,version,kind,day,job_id,tenant_id,.*last_settled_at,[a-z_,]*\r\n$/);
 });
 
 test.each(['=1+1', '+1', '-1', '@SUM(A1)', '＝1'])('CSV does not let the id %s run as a formula', async (customId) => {
@@ -109,7 +109,7 @@ test('a window takes what was settled in it', async () => {
   await settleItems(db, jobId, [{ itemNo: 1 }]);
   const hour = 3_600_000;
   const at = (offsetMs: number) => encodeURIComponent(new Date(Date.now() + offsetMs).toISOString());
-  const count = async (query: string) => (await caller.get(`/v1/usage?${query}`)).json.data.length;
+  const count = async (query: string) => (await caller.get(`/v1/usage?level=item&${query}`)).json.data.length;
   expect(await count(`from=${at(-hour)}&to=${at(hour)}`)).toBe(1);
   expect(await count(`from=${at(hour)}`)).toBe(0);
   expect(await count(`to=${at(-hour)}`)).toBe(0);
@@ -121,9 +121,9 @@ test('reads that follow each other see every outcome once, also one that commits
   await settleItems(db, jobId, [{ itemNo: 1 }]);
   const late = await db.pool.connect();
   const read = async (since: string): Promise<{ items: number; next: string }> => {
-    const { json } = await caller.get(`/v1/usage?since=${since}`);
+    const { json } = await caller.get(`/v1/usage?level=item&since=${since}`);
     return {
-      items: json.data.reduce((sum: number, record: { items: number }) => sum + record.items, 0),
+      items: json.data.length,
       next: json.next_since,
     };
   };

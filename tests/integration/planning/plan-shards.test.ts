@@ -3,6 +3,7 @@ import { createDatabaseActivities } from '../../../activities/create-activities.
 import type { JobRow } from '../../../db/job-rows.ts';
 import { readOpenItems } from '../../../db/open-items.ts';
 import { getShard, listShards } from '../../../db/shards.ts';
+import { setMaxItemsPerShard } from '../../../db/tenants.ts';
 import { runActivity, testDependencies } from '../../harness/activities.ts';
 import { insertJob, insertTenant, type TestJobOptions } from '../../harness/jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/postgres.ts';
@@ -37,6 +38,35 @@ test('a job is cut by the number of items it asks for, once', async () => {
     [1, 10, 10],
     [11, 20, 10],
     [21, 25, 5],
+  ]);
+});
+
+test('a tenant may ask for smaller shards of all its jobs, and a job for still smaller ones', async () => {
+  const prepare = async ({ tenantId }: JobRow): Promise<void> => {
+    await setMaxItemsPerShard(database.db.pool, tenantId, 12);
+  };
+  expect(await rangesOf(await planned({ items: 25 }, prepare))).toEqual([
+    [1, 12, 12],
+    [13, 24, 12],
+    [25, 25, 1],
+  ]);
+  expect((await rangesOf(await planned({ items: 25, maxItemsPerShard: 20 }, prepare)))[0]).toEqual([1, 12, 12]);
+  expect((await rangesOf(await planned({ items: 25, maxItemsPerShard: 5 }, prepare)))[0]).toEqual([1, 5, 5]);
+});
+
+test('no shard is larger than what the provider has said lately that its queue takes', async () => {
+  const job = await planned({ items: 9, model: 'openai/gpt-4.1' }, async ({ key }) => {
+    const { pool } = database.db;
+    await pool.query('UPDATE batch_items SET estimated_tokens = 400 WHERE job_id = $1', [key.uuid]);
+    await pool.query(
+      `INSERT INTO capacity_accounts (credential_id, provider, provider_model, last_refused_at, known_limit_tokens)
+       VALUES ('gateway', 'openai', 'gpt-4.1', now(), 1700)`,
+    );
+  });
+  expect(await rangesOf(job)).toEqual([
+    [1, 4, 4],
+    [5, 8, 4],
+    [9, 9, 1],
   ]);
 });
 
