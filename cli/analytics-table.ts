@@ -10,7 +10,7 @@ type FlatRow = readonly (readonly [string, Cell])[];
 const TEXTS = ['class', 'code', 'currency'];
 
 /** The rows of each part of an answer, by the name of the part. */
-export function partsOf(answer: AnalyticsAnswer): { readonly name: string; readonly rows: readonly FlatRow[] }[] {
+function partsOf(answer: AnalyticsAnswer): { readonly name: string; readonly rows: readonly FlatRow[] }[] {
   const data = { name: 'data', rows: answer.data.map(flatten) };
   return 'refusals' in answer ? [data, { name: 'refusals', rows: answer.refusals.map(flatten) }] : [data];
 }

@@ -25,6 +25,7 @@ export function describeJob(job: BatchJob, context: Pick<Context, 'terminal'>): 
     ['provider says', describeHint(job)],
     ['cost', `${cost.settled} ${cost.currency} settled`],
     ['held', `${cost.held} of ${cost.reserved} ${cost.currency} reserved`],
+    ['overage', describeOverage(job)],
     ['sample', describeSample(job)],
     ['samples', job.sample_jobs.join(', ')],
     ['estimate', cost.estimated === null ? null : `${cost.estimated} ${cost.currency}`],
@@ -66,6 +67,10 @@ export function describeEnd(job: BatchJob, { terminal, program }: Pick<Context, 
   return sample === null
     ? end
     : `${end}${describeSample(job)}.\nRun all of them: ${program} submit ${sample.of_job_id}\n`;
+}
+
+function describeOverage({ overage, cost }: BatchJob): string | null {
+  return overage === null ? null : `${overage.amount} ${cost.currency} ${overage.outcome}`;
 }
 
 function describeSample({ sample, cost: { currency } }: BatchJob): string | null {

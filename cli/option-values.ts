@@ -1,6 +1,6 @@
 import { CreateJob } from '../contracts/create-job.ts';
 import { MoneyInput } from '../contracts/money.ts';
-import { MAX_SAMPLE_ITEMS } from '../domain/sample.ts';
+import { MAX_SAMPLE_ITEMS } from '../contracts/submit-job.ts';
 import { closest } from './closest.ts';
 import { usageError } from './errors.ts';
 import type { Endpoint } from './rows/request-shape.ts';

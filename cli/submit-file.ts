@@ -35,7 +35,14 @@ export async function makeDraft(
 }
 
 /** Refusals that may pass without a change to the job. */
-const MAY_PASS = ['budget_exceeded', 'no_credential', 'tenant_suspended', 'rate_limited', 'concurrency_limit'];
+const MAY_PASS = [
+  'budget_exceeded',
+  'no_credential',
+  'spending_suspended',
+  'tenant_suspended',
+  'rate_limited',
+  'concurrency_limit',
+];
 
 /**
  * Submits a draft just made. Where it is refused for good nothing is left of it, since a draft's model and limits cannot

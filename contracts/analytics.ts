@@ -91,11 +91,9 @@ const ItemAnalytics = z
   .object({
     group: Group,
     ...COUNTS,
-    pending: z
-      .int()
-      .meta({
-        description: 'Items of jobs that have not ended, without an outcome now; `from` and `to` do not apply.',
-      }),
+    pending: z.int().meta({
+      description: 'Items of jobs that have not ended, without an outcome now; `from` and `to` do not apply.',
+    }),
     total: z.int().meta({ description: 'All of the above.' }),
     retries: z.int().meta({ description: 'Of those with an outcome, the ones that are retries of another item.' }),
   })

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { MAX_SAMPLE_ITEMS } from '../domain/sample.ts';
+
+/** Enough to see what replies look like and cost; a job of its own is cheap only while it is small. */
+export const MAX_SAMPLE_ITEMS = 1_000;
 
 export const SubmitJob = z
   .strictObject({

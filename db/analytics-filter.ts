@@ -53,7 +53,7 @@ const EQUAL = [
 ].map((column, index) => `($${index + 1}::text IS NULL OR f.${column} = $${index + 1})`);
 
 /** Holds for facts f that are asked for; its parameters are `filterValues`, from `$1` on. */
-export const FILTER = [
+const FILTER = [
   ...EQUAL,
   '($11::date IS NULL OR f.day IS NULL OR f.day >= $11)',
   '($12::date IS NULL OR f.day IS NULL OR f.day < $12)',

@@ -43,24 +43,44 @@ interface Row {
   readonly expires_at: Date | null;
 }
 
-/** What each settled item of a job used, in the order of settlement. */
+/** The last place in the order of settlement; 0 where nothing has settled. */
+export async function lastSettledSeq(
+  db: Pick<pg.ClientBase, 'query'>,
+  job: Pick<UsageJob, 'uuid' | 'bucket'>,
+): Promise<number> {
+  const { rows } = await db.query<{ seq: number }>(
+    'SELECT seq FROM item_outcomes WHERE bucket = $1 AND job_id = $2 ORDER BY seq DESC LIMIT 1',
+    [job.bucket, job.uuid],
+  );
+  return rows[0]?.seq ?? 0;
+}
+
+/**
+ * What each settled item of a job used, in the order of settlement. The range and the look-up of each item by its key
+ * bound what a page reads: left free, the planner may read the whole job for each.
+ */
 export async function listItemUsage(
   db: Pick<pg.ClientBase, 'query'>,
   job: Pick<UsageJob, 'uuid' | 'bucket' | 'customerId'>,
   window: UsageWindow,
-  page: { readonly afterSeq: number; readonly limit: number },
+  page: { readonly afterSeq: number; readonly throughSeq: number; readonly limit: number },
 ): Promise<ItemCharge[]> {
   const { rows } = await db.query<Row>(
     `SELECT o.seq, i.item_id, i.custom_id, o.state, s.provider, o.model, o.input_tokens, o.cached_input_tokens,
        o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount,
        coalesce(o.customer_amount, o.amount) AS customer_amount, o.settled_at, m.expires_at
-     FROM item_outcomes o
-     JOIN batch_items i ON i.bucket = $1 AND i.job_id = $2 AND i.item_no = o.item_no
+     FROM (
+       SELECT * FROM item_outcomes o
+       WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 AND o.seq <= $4 AND ${windowCondition('o.settled_at', 'o.written_by', 6)}
+       ORDER BY o.seq LIMIT $5
+     ) o
+     CROSS JOIN LATERAL (
+       SELECT item_id, custom_id FROM batch_items WHERE bucket = $1 AND job_id = $2 AND item_no = o.item_no LIMIT 1
+     ) i
      LEFT JOIN batch_shards s ON s.job_id = $2 AND s.shard = o.shard
      LEFT JOIN batch_provider_metadata m ON m.job_id = $2 AND m.shard = o.shard AND m.attempt = o.attempt
-     WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 AND ${windowCondition('o.settled_at', 'o.written_by', 5)}
-     ORDER BY o.seq LIMIT $4`,
-    [job.bucket, job.uuid, page.afterSeq, page.limit, ...windowValues(window)],
+     ORDER BY o.seq`,
+    [job.bucket, job.uuid, page.afterSeq, page.throughSeq, page.limit, ...windowValues(window)],
   );
   return rows.map((row) => ({
     seq: row.seq,

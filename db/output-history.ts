@@ -59,6 +59,7 @@ async function hasUncappedItems(client: pg.PoolClient, { key, manifestNo }: JobR
   return rowCount === 1;
 }
 
+/** By a lookup for each number, whatever the planner takes the size of the job for. */
 async function countReplies(client: pg.PoolClient, job: JobRow): Promise<OutputHistory[]> {
   const { rows } = await client.query<{
     provider: string;
@@ -70,8 +71,14 @@ async function countReplies(client: pg.PoolClient, job: JobRow): Promise<OutputH
     `SELECT s.provider, s.provider_model AS model, (i.features & $4) <> 0 AS reasons,
        length(ltrim(o.output_tokens::bit(64)::text, '0')) - 1 AS output_class, count(*)::integer AS replies
      FROM unnest($3::int[]) AS read (item_no)
-     JOIN item_outcomes o ON o.job_id = $1 AND o.bucket = $2 AND o.item_no = read.item_no
-     JOIN batch_items i ON i.job_id = $1 AND i.bucket = $2 AND i.item_no = read.item_no
+     CROSS JOIN LATERAL (
+       SELECT state, shard, output_tokens, usage_estimated FROM item_outcomes
+       WHERE job_id = $1 AND bucket = $2 AND item_no = read.item_no LIMIT 1
+     ) o
+     CROSS JOIN LATERAL (
+       SELECT features, estimated_output_tokens FROM batch_items
+       WHERE job_id = $1 AND bucket = $2 AND item_no = read.item_no LIMIT 1
+     ) i
      JOIN batch_shards s ON s.job_id = $1 AND s.shard = o.shard
      WHERE o.state = $6 AND NOT o.usage_estimated AND o.output_tokens > 0
        AND i.estimated_output_tokens = 0 AND (i.features & $5) = 0

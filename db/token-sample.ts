@@ -21,9 +21,13 @@ export interface SampledItem {
 /** Some items of each model and length, texts alone, always the same of a job. A few small reads by key, whatever the job's size. */
 export async function readTokenSample(db: Pick<pg.Pool, 'query'>, job: JobRow): Promise<SampledItem[]> {
   const { rows } = await db.query<{ item_no: number; model: string; tokens: number; bytes: number }>(
-    `SELECT item_no, coalesce(requested_model, '') AS model, estimated_tokens AS tokens, request_bytes AS bytes
-     FROM batch_items WHERE job_id = $1 AND bucket = $2 AND item_no = ANY ($3) AND (features & $4) = 0
-     ORDER BY item_no`,
+    // A lookup for each number: without statistics of a job's rows, the planner would rather read all of them.
+    `SELECT seen.item_no, i.model, i.tokens, i.bytes
+     FROM unnest($3::int[]) AS seen (item_no) CROSS JOIN LATERAL (
+       SELECT coalesce(requested_model, '') AS model, estimated_tokens AS tokens, request_bytes AS bytes, features
+       FROM batch_items WHERE job_id = $1 AND bucket = $2 AND item_no = seen.item_no LIMIT 1
+     ) i
+     WHERE (i.features & $4) = 0 ORDER BY seen.item_no`,
     [
       job.key.uuid,
       job.key.bucket,
@@ -46,7 +50,10 @@ async function readBodies(
   chosen: readonly { readonly itemNo: number; readonly requestedModel: string; readonly band: TokenBand }[],
 ): Promise<SampledItem[]> {
   const { rows } = await db.query<{ item_no: number; body: string }>(
-    'SELECT item_no, body FROM item_requests WHERE job_id = $1 AND bucket = $2 AND item_no = ANY ($3)',
+    `SELECT chosen.item_no, r.body
+     FROM unnest($3::int[]) AS chosen (item_no) CROSS JOIN LATERAL (
+       SELECT body FROM item_requests WHERE job_id = $1 AND bucket = $2 AND item_no = chosen.item_no LIMIT 1
+     ) r`,
     [key.uuid, key.bucket, chosen.map(({ itemNo }) => itemNo)],
   );
   const bodies = new Map(rows.map(({ item_no, body }) => [item_no, body]));

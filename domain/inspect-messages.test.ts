@@ -73,3 +73,8 @@ test('counts the system prompt and a document by its size', () => {
   const pdf = source('base64', { media_type: 'application/pdf', data: 'A'.repeat(1_400_000) });
   expect(inspect(pdf).inputTokens).toBeGreaterThanOrEqual(50_000);
 });
+
+test('what an earlier thread holds is counted, though it cannot be seen', () => {
+  const plain = inspect(ask({})).inputTokens;
+  expect(inspect(ask({ previous_thread_event_id: 'event_1' })).inputTokens).toBe(plain + 4_000);
+});

@@ -1,9 +1,6 @@
 import type { Amount } from './money.ts';
 import { divideHalfEven } from './rounding.ts';
 
-/** Enough to see what replies look like and cost; a job of its own is cheap only while it is small. */
-export const MAX_SAMPLE_ITEMS = 1_000;
-
 /**
  * Which of a manifest's items a sample takes, by 0-based position: the first of each of `wanted` parts as equal as can
  * be, and so the same ones every time. All of them where there are no more than that.

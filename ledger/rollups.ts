@@ -68,7 +68,7 @@ export function correctionRows(entries: string): string {
     ) only_one ON o.item_no IS NULL`;
 }
 
-export interface Correction {
+interface Correction {
   /** 0 for the job itself. */
   readonly itemNo: number;
   readonly event: string;

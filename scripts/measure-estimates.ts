@@ -30,12 +30,20 @@ const kinds = TEXT_KINDS.map(({ name, write }) => ({
 const [path] = process.argv.slice(2);
 const data = path === undefined ? [] : [{ name: 'GSM8K questions', texts: await readQuestions(path) }];
 
-console.log('| texts | encoding | items | tokens | counted | calibrated | largest error of an item |');
+console.log('| texts | encoding | items | tokens | counted | calibrated | worst item |');
 console.log('| --- | --- | ---: | ---: | ---: | ---: | ---: |');
 for (const { name, texts } of [...data, ...kinds]) {
   for (const encoding of ENCODINGS) {
     const { tokens, counted, calibrated, worstItem } = await measureError(texts, encoding);
-    const cells = [name, encoding, texts.length, tokens, percent(counted), percent(calibrated), percent(worstItem)];
+    const cells = [
+      name,
+      encoding,
+      texts.length,
+      tokens.toLocaleString('en'),
+      percent(counted),
+      percent(calibrated),
+      percent(worstItem),
+    ];
     console.log(`| ${cells.join(' | ')} |`);
   }
 }

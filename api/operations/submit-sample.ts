@@ -32,13 +32,19 @@ export async function submitSample(
   dependencies: SubmitDependencies,
   request: SubmitSampleRequest,
 ): Promise<{ readonly job: JobRecord; readonly replayed: boolean }> {
-  const { jobId, submissionNo, replayed } = await claimSample(dependencies, request);
-  const ofSample = { ...request, jobId };
-  try {
-    return { job: await handOver(dependencies, ofSample, { submissionNo, replayed }), replayed };
-  } catch (error) {
-    if (error instanceof GatewayError) await discard(dependencies, ofSample);
-    throw error;
+  for (let lastGone = ''; ; ) {
+    const { jobId, submissionNo, replayed } = await claimSample(dependencies, request);
+    const ofSample = { ...request, jobId };
+    try {
+      return { job: await handOver(dependencies, ofSample, { submissionNo, replayed }), replayed };
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      if (!replayed) await discard(dependencies, ofSample);
+      // Where the call this one repeats was refused meanwhile, its sample is gone and so is its key: this one may be the
+      // first now. One that is gone under the same key was deleted by its owner.
+      if (!replayed || error.code !== 'not_found' || jobId === lastGone) throw error;
+      lastGone = jobId;
+    }
   }
 }
 

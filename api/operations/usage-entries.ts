@@ -1,5 +1,5 @@
 import type { ItemUsageRecord, JobUsage } from '../../contracts/usage-record.ts';
-import { listItemUsage } from '../../db/item-usage.ts';
+import { lastSettledSeq, listItemUsage } from '../../db/item-usage.ts';
 import type { JobScope } from '../../db/job-scope.ts';
 import { sumUsageOfJobs, type UsageReading } from '../../db/usage.ts';
 import { type CorrectionPosition, listCorrections } from '../../db/usage-corrections.ts';
@@ -11,6 +11,8 @@ type Pool = ApiDependencies['db']['pool'];
 
 /** Rows read in one statement. */
 const PIECE_ROWS = 1_000;
+/** Outcomes looked at in one statement: a window may take few of them. */
+const MAX_LOOKED_AT = 5_000;
 /** Jobs summed in one statement hold at most so many items together, or are one job. */
 const MAX_SUMMED_ITEMS = 200_000;
 
@@ -53,9 +55,11 @@ export async function* itemEntries(
   { after, pieceRows: limit, withCorrections }: ItemRange,
 ): AsyncGenerator<readonly ItemEntry[]> {
   let { seq } = after;
-  while (after.correction === null) {
-    const charges = await listItemUsage(db, job, reading.window, { afterSeq: seq, limit });
-    seq = charges.at(-1)?.seq ?? seq;
+  const lastSeq = after.correction === null ? await lastSettledSeq(db, job) : seq;
+  while (seq < lastSeq) {
+    const throughSeq = seq + MAX_LOOKED_AT;
+    const charges = await listItemUsage(db, job, reading.window, { afterSeq: seq, throughSeq, limit });
+    seq = (charges.length === limit ? charges.at(-1)?.seq : undefined) ?? throughSeq;
     if (charges.length > 0) {
       yield charges.map((charge) => ({
         job,
@@ -64,7 +68,6 @@ export async function* itemEntries(
         position: { seq: charge.seq, correction: null },
       }));
     }
-    if (charges.length < limit) break;
   }
   for (let { correction } = after; withCorrections; ) {
     const corrections = await listCorrections(db, job, reading, { after: correction, limit });

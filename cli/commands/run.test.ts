@@ -166,6 +166,7 @@ test('deletes a draft whose items are refused', async () => {
 test.each([
   ['model_unknown', 422, false],
   ['budget_exceeded', 402, true],
+  ['spending_suspended', 403, true],
 ] as const)('where the submit is refused as %s, the draft is kept if that may help', async (error, status, isKept) => {
   gateway.refusals.push({ operation: 'POST submit', status, envelope: { error } });
   const { code, err } = await run([input(), ...ASK]);

@@ -1,19 +1,8 @@
-import type { CreateJob } from '../../contracts/create-job.ts';
 import type { StackReady } from '../../local/stack-options.ts';
+import type { DemoJob } from './demo-job.ts';
 import { ticketJob } from './ticket-job.ts';
 import type { Ticket } from './tickets.ts';
 import { troubleMark } from './troubles.ts';
-
-/** One of the jobs that run side by side. */
-export interface DemoJob {
-  readonly title: string;
-  readonly wanted: CreateJob;
-  readonly tickets: readonly Ticket[];
-  /** A simulator understands nothing, so it is told what a model would answer; a real provider is not. */
-  readonly isSimulated: boolean;
-  /** The mark by which a simulator brings trouble on the ticket at a place; null for none. */
-  readonly troubleOf: (index: number) => string | null;
-}
 
 const NO_TROUBLE = () => null;
 

@@ -4,8 +4,8 @@ import type { OperatorCalls, TenantCalls } from '../gateway.ts';
 import { describeEnd } from '../job-summary.ts';
 import { count, fields, plural } from '../output.ts';
 import { ResultReader } from '../results/result-reader.ts';
-import type { DemoJob } from './demo-jobs.ts';
-import type { Demo } from './run-demo.ts';
+import type { Demo } from './demo.ts';
+import type { DemoJob } from './demo-job.ts';
 import { AnswerTally } from './ticket-answers.ts';
 
 /** What came of one job of the demo. */

@@ -12,22 +12,12 @@ import { describeStack } from '../stack-summary.ts';
 import { makeDraft } from '../submit-file.ts';
 import { VERSION } from '../version.ts';
 import { watchJob } from '../watch-job.ts';
-import { type DemoJob, demoJobs } from './demo-jobs.ts';
+import type { Demo } from './demo.ts';
+import type { DemoJob } from './demo-job.ts';
+import { demoJobs } from './demo-jobs.ts';
 import { describeDemo, endedAsMeant, readOutcome } from './outcome.ts';
 import { ticketLines } from './ticket-job.ts';
 import { makeTickets } from './tickets.ts';
-
-export interface Demo {
-  readonly ready: StackReady;
-  /** Tells that the stack is to stop. */
-  readonly signal: AbortSignal;
-  readonly items: number;
-  readonly asJson: boolean;
-  /** What further commands need to find the stack, with a space before it. */
-  readonly dataOption: string;
-  /** What becomes of the stack, said at the end. */
-  readonly whatIsNext: string;
-}
 
 /**
  * Submits the tickets to a stack, a job for each provider, shows the jobs side by side until all have ended and what

@@ -1,5 +1,5 @@
 import type { CreateJob } from '../../contracts/create-job.ts';
-import type { DemoJob } from './demo-jobs.ts';
+import type { DemoJob } from './demo-job.ts';
 
 const SYSTEM =
   'You sort the mail of a shop. Answer with JSON alone: {"category": one of billing, delivery, damage, account, question, ' +

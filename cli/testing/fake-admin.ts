@@ -117,6 +117,7 @@ function addRoutes(app: Hono, fake: FakeAdmin): void {
     time_zone: 'UTC',
     max_items_per_shard: null,
     overage_policy: 'charge',
+    estimate_margin: '0.10',
     suspended_at: null,
     ...lists,
   });

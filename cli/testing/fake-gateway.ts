@@ -7,6 +7,7 @@ import { AppendItems } from '../../contracts/item.ts';
 import type { BatchJob } from '../../contracts/job.ts';
 import type { LedgerPage } from '../../contracts/ledger-entry.ts';
 import type { LedgerVerification } from '../../contracts/operator-job.ts';
+import { RefundItem } from '../../contracts/refund.ts';
 import { SubmitJob } from '../../contracts/submit-job.ts';
 import type { Result } from '../results/result-line.ts';
 import { counts, fakeJob, fakeOperatorJob, fakeResult, fakeSample } from './fake-job.ts';
@@ -199,5 +200,46 @@ function addReads(app: Hono, fake: FakeGateway): void {
   app.get('/readyz', (c) => c.json({ status: 'ready' }));
   app.get('/v1/operator/jobs/:id', (c) => c.json(fakeOperatorJob(fake.job ?? fakeJob())));
   app.get('/v1/operator/ledger/verify', (c) => c.json(fake.verification));
+  app.post('/v1/operator/jobs/:id/items/refund', async (c) => {
+    const { reason, amount = '0.50' } = RefundItem.parse(await c.req.json());
+    return c.json({
+      job_id: c.req.param('id'),
+      item_id: 'item_1',
+      custom_id: c.req.query('custom_id'),
+      charged: '0.50',
+      refunded: amount,
+      currency: 'USD',
+      reason,
+      actor: 'key_operator',
+      refunded_at: '2026-08-19T10:00:00.000Z',
+    });
+  });
+  for (const path of ['/v1/operator/adjustments/preview', '/v1/operator/adjustments']) {
+    app.post(path, async (c) => {
+      const isImport = c.req.query('confirm') === 'true';
+      const [, line = ''] = (await c.req.text()).split('\n');
+      const [provider, provider_batch_id, billed, currency] = line.split(',');
+      const batch = { provider, provider_batch_id, billed, currency };
+      return c.json({
+        invoice: c.req.query('invoice'),
+        account: c.req.query('charge_tenant') === 'true' ? 'tenant' : 'gateway',
+        newly_posted: isImport ? 1 : 0,
+        batches: [
+          {
+            ...batch,
+            job_id: 'job_1',
+            tenant_id: 'tenant_a',
+            shard: 1,
+            attempt: 1,
+            status: isImport ? 'posted' : 'differs',
+            charged: '1.00',
+            difference: '0.25',
+            posted_at: null,
+          },
+        ],
+        unknown: [{ ...batch, provider_batch_id: 'batch_x' }],
+      });
+    });
+  }
   app.post('/v1/operator/jobs/:id/poll-now', (c) => c.json({ job_id: c.req.param('id'), signalled: true }));
 }

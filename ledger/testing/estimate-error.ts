@@ -27,7 +27,11 @@ export interface EstimateError {
 
 const TARGET = { provider: 'openai', model: 'test' };
 
-export async function measureError(texts: readonly string[], encoding: Encoding): Promise<EstimateError> {
+export async function measureError(
+  texts: readonly string[],
+  encoding: Encoding,
+  limits: typeof TOKEN_SAMPLE_LIMITS = TOKEN_SAMPLE_LIMITS,
+): Promise<EstimateError> {
   const tokenizer: Tokenizer = { encoding, perHundred: 100, source: 'test' };
   const counter = await loadTokenCounter(tokenizer);
   const items = texts.map((text, itemNo) => {
@@ -38,7 +42,7 @@ export async function measureError(texts: readonly string[], encoding: Encoding)
     const body = JSON.stringify(request);
     return { itemNo, kind: tokenBandOf(tokenClass), bytes: Buffer.byteLength(body), body, counted, tokens, tokenClass };
   });
-  const sampled = chooseSample(items, TOKEN_SAMPLE_LIMITS).map(({ body, kind }) => ({
+  const sampled = chooseSample(items, limits).map(({ body, kind }) => ({
     requestedModel: '',
     band: kind satisfies TokenBand,
     body,

@@ -93,12 +93,17 @@ async function listBatches(simulator: Control): Promise<ProviderSideBatch[]> {
   return Object.entries(BATCHES).flatMap(([provider, schema]) => z.array(schema).parse(shown[provider] ?? []));
 }
 
-/** Batches without a label that no attempt of any job has for its own. */
+/**
+ * Batches without a label that no attempt of any job has for its own. While a create is unanswered its batch may be one
+ * of them, so there are none to tell of then.
+ */
 async function findStrangers(db: Database, batches: readonly ProviderSideBatch[]): Promise<string[]> {
   const unlabelled = batches.filter(({ token }) => token === null).map(({ id }) => id);
   const { rows } = await db.pool.query<{ id: string }>(
     `SELECT id FROM unnest($1::text[]) AS id
-     WHERE NOT EXISTS (SELECT 1 FROM batch_provider_metadata WHERE provider_batch_id = id)`,
+     WHERE NOT EXISTS (SELECT 1 FROM batch_provider_metadata WHERE provider_batch_id = id)
+       AND NOT EXISTS (SELECT 1 FROM batch_provider_metadata
+         WHERE create_started_at IS NOT NULL AND create_outcome IS NULL AND closed_at IS NULL)`,
     [unlabelled],
   );
   return rows.map(({ id }) => id);

@@ -112,6 +112,15 @@ test('a refused sample is answered with the refusal and leaves nothing behind, s
   expect(await sample(caller, draftId, 1, headers)).toMatchObject({ status: 202, json: { status: 'queued' } });
 });
 
+test('of repeated calls at once that are refused each is told the refusal', async () => {
+  const caller = await api.caller('tenant_admin', { tenantId: await api.tenant('0.000000000001') });
+  const draftId = await caller.draft(3);
+  const headers = { 'idempotency-key': 'same' };
+  const answers = await Promise.all(Array.from({ length: 4 }, () => sample(caller, draftId, 1, headers)));
+  expect(answers.map(({ json }) => json.error)).toEqual(Array(4).fill('budget_exceeded'));
+  expect((await caller.get('/v1/batch-jobs')).json.data).toMatchObject([{ job_id: draftId }]);
+});
+
 test('where Temporal is away nothing is left either', async () => {
   const caller = await api.caller();
   const draftId = await caller.draft(1);

@@ -182,6 +182,8 @@ test('budgets and models are those of the key’s tenant', async () => {
       held: '0.00',
       settled: '0.00',
       available: '12.50',
+      alert_percents: [80, 100],
+      alerts: [],
       currency: 'USD',
     },
   ]);

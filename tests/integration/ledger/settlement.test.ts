@@ -114,7 +114,7 @@ describe('settlement', () => {
         const first = await runActivity(activities.reconcileJob, { jobId: job.jobId });
         const second = await runActivity(activities.reconcileJob, { jobId: job.jobId });
         expect(second).toEqual(first);
-        const report = await verifyLedger(database.db, {});
+        const report = await verifyLedger(database.db, { jobId: job.jobId });
         expect(report.differences).toEqual([]);
         const { held, settled: charged } = await budgetOf(tenant);
         expect(held).toBe(0n);
@@ -124,6 +124,7 @@ describe('settlement', () => {
       }),
       { numRuns: 15 },
     );
+    expect((await verifyLedger(database.db, {})).differences).toEqual([]);
   });
 
   test('settles nothing of a stage that was emptied or added to meanwhile', async () => {

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { markUp } from '../domain/customer-pricing.ts';
+import { createPriceBook, PUBLISHED_PRICES } from '../domain/price-book.ts';
+import { toStagedLine } from './read-results.ts';
+
+const price = createPriceBook(PUBLISHED_PRICES).find('openai', 'gpt-4o-mini', new Date('2026-11-30'));
+
+function stage(priceForCustomer: Parameters<typeof toStagedLine>[2]['priceForCustomer']) {
+  if (price === null) throw new Error('the price book knows gpt-4o-mini');
+  const usage = { inputTokens: 1000, outputTokens: 100 };
+  const result = { kind: 'completed', body: '{}', usage, model: null } as const;
+  const context = { price, model: 'gpt-4o-mini', estimate: undefined, priceForCustomer };
+  return toStagedLine({ itemNo: 1, line: 1, result, isReadable: true }, 1, context);
+}
+
+test('a result line is staged with what its customer is shown, beside what the tenant is charged', () => {
+  const line = stage((usage, amount) => markUp(amount, '50') + BigInt(usage.outputTokens));
+  expect([line.amount, line.customerAmount]).toEqual([105_000_000n, 157_500_100n]);
+});
+
+test('a line of a customer without prices of its own has none', () => {
+  expect(stage(null).customerAmount).toBeNull();
+});
