@@ -4,21 +4,19 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { AttemptRow } from '../db/attempts.ts';
 import type { Database } from '../db/client.ts';
-import { loadHeldReplies } from '../db/held-replies.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import { type OpenItem, readOpenItems } from '../db/open-items.ts';
 import type { ShardRow } from '../db/shards.ts';
 import type { HeldReplies } from '../db/stored-estimate.ts';
 import { loadTargetPrices } from '../db/target-prices.ts';
 import { encodeProviderItemId } from '../domain/attempt-token.ts';
-import { expectOutputTokens } from '../domain/estimate.ts';
 import type { JsonObject } from '../domain/json-object.ts';
 import { mergeRequestDefaults } from '../domain/merge-defaults.ts';
 import { readOutputCap } from '../domain/output-cap.ts';
-import type { PriceRow } from '../domain/price-row.ts';
 import type { BatchProvider } from '../providers/provider.ts';
 import { UntranslatableRequest } from '../providers/untranslatable-request.ts';
 import { beat } from './heartbeats.ts';
+import { findHeldReplies } from './held-replies.ts';
 import { settleUntranslatable, type UntranslatableItem } from './untranslatable-items.ts';
 
 interface Input {
@@ -41,10 +39,8 @@ export async function buildInput(
   await mkdir(workDirectory, { recursive: true });
   const file = path.join(workDirectory, `${attempt.attemptToken}-${process.pid}.input`);
   const { prefix, separator, suffix } = provider.inputFraming;
-  const submission = { ...job, uuid: job.key.uuid };
-  const price = (await loadTargetPrices(db.pool, submission))(shard);
-  const held = (await loadHeldReplies(db.pool, submission))(shard);
-  const encode = encoder(input, price, held);
+  const price = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
+  const encode = encoder(input, await findHeldReplies(db, { job, shard, price }));
   let items = 0;
 
   async function* chunks(): AsyncGenerator<string> {
@@ -80,11 +76,7 @@ function encodePage(
   return { lines, untranslatable };
 }
 
-function encoder(
-  { job, shard, attempt, provider }: Input,
-  price: PriceRow,
-  held: HeldReplies | null,
-): (item: OpenItem) => string {
+function encoder({ job, shard, attempt, provider }: Input, held: HeldReplies): (item: OpenItem) => string {
   const defaults: JsonObject | null = job.requestDefaults === null ? null : JSON.parse(job.requestDefaults);
   return ({ itemNo, body }) => {
     const own: JsonObject = JSON.parse(body);
@@ -94,18 +86,8 @@ function encoder(
       endpoint: job.endpoint,
       model: shard.providerModel,
       request,
-      defaultMaxOutputTokens: heldWithoutCap(job, request, { price, held }),
+      // A longer reply could cost more than was set aside.
+      defaultMaxOutputTokens: readOutputCap(job.endpoint, request).reasons ? held.reasoning : held.plain,
     });
   };
-}
-
-/** What was held for each choice of a reply without a cap: a longer one could cost more than was set aside. */
-function heldWithoutCap(
-  { endpoint }: JobRow,
-  request: JsonObject,
-  { price, held }: { readonly price: PriceRow; readonly held: HeldReplies | null },
-): number {
-  const cap = { ...readOutputCap(endpoint, request), maxOutputTokens: null, choices: 1 };
-  if (held !== null) return cap.reasons ? held.reasoning : held.plain;
-  return expectOutputTokens(cap, price);
 }

@@ -5,7 +5,7 @@ import { toStagedLine } from './read-results.ts';
 
 const price = createPriceBook(PUBLISHED_PRICES).find('openai', 'gpt-4o-mini', new Date('2026-11-30'));
 
-function stage(priceForCustomer: Parameters<typeof toStagedLine>[2]['priceForCustomer']) {
+function stage(priceForCustomer: NonNullable<Parameters<typeof toStagedLine>[2]['priceForCustomer']> | null) {
   if (price === null) throw new Error('the price book knows gpt-4o-mini');
   const usage = { inputTokens: 1000, outputTokens: 100 };
   const result = { kind: 'completed', body: '{}', usage, model: null } as const;

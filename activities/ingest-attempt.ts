@@ -18,6 +18,7 @@ import { decideNext, recordWarnings } from './after-ingest.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { disownForeignBatch } from './foreign-batch.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
+import { findHeldReplies } from './held-replies.ts';
 import type { ProviderActivities } from './interfaces.ts';
 import { asLastPolled } from './last-polled.ts';
 import { getProvider } from './providers.ts';
@@ -66,6 +67,7 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
       attempt,
       provider,
       price,
+      uncapped: await findHeldReplies(db, { job, shard, price }),
       customerPricing,
       no: ref.reading ?? 1,
       sinceEndMs,
@@ -213,12 +215,12 @@ async function stageFile(
 
 async function stageChunk(
   db: ActivityDependencies['db'],
-  { job, shard, attempt, price, customerPricing, staged }: Reading,
+  { job, shard, attempt, price, uncapped, customerPricing, staged }: Reading,
   lines: readonly MatchedLine[],
   fileNo: number,
 ): Promise<void> {
   const missing = itemsWithoutUsage(lines);
-  const estimates = missing.length === 0 ? null : await readEstimates(db.pool, job.key, missing);
+  const estimates = missing.length === 0 ? null : await readEstimates(db.pool, job.key, missing, uncapped);
   const target = { provider: shard.provider, model: shard.providerModel };
   const priceForCustomer =
     customerPricing === null

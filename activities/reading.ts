@@ -1,6 +1,7 @@
 import type { AttemptRow } from '../db/attempts.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { ShardRow } from '../db/shards.ts';
+import type { HeldReplies } from '../db/stored-estimate.ts';
 import type { CustomerPricing } from '../domain/customer-pricing.ts';
 import type { ResultReading } from '../domain/ingest-decision.ts';
 import type { PriceRow } from '../domain/price-row.ts';
@@ -13,6 +14,8 @@ export interface Reading extends ResultReading {
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
   readonly price: PriceRow;
+  /** What was held for a reply whose request sets no cap. */
+  readonly uncapped: HeldReplies;
   /** Of the job's customer; null where it is shown what the tenant pays. */
   readonly customerPricing: CustomerPricing | null;
   /** Lines put into the stage, by settlement range. */

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { hasFeature } from '../domain/request-features.ts';
 import type { JobKey } from './job-rows.ts';
 import type { ShardRow } from './shards.ts';
+import type { HeldReplies } from './stored-estimate.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -98,16 +100,29 @@ export async function findItemOnLine(
   return rows[0]?.item_no ?? null;
 }
 
-/** What was estimated for some items, for those whose usage the provider left out. */
+/**
+ * What was held for items: for a reply without a cap what was held for one of its kind, so that usage that is missing is
+ * never charged as none.
+ */
 export async function readEstimates(
   db: Queryable,
   job: JobKey,
   itemNos: readonly number[],
+  uncapped: HeldReplies,
 ): Promise<ReadonlyMap<number, { inputTokens: number; outputTokens: number }>> {
-  const { rows } = await db.query<{ item_no: number; input: number; output: number }>(
-    `SELECT item_no, estimated_tokens AS input, estimated_output_tokens AS output FROM batch_items
-     WHERE job_id = $1 AND bucket = $2 AND item_no = ANY($3)`,
+  const { rows } = await db.query<{ item_no: number; input: number; output: number; features: number }>(
+    `SELECT i.item_no, i.estimated_tokens AS input, i.estimated_output_tokens AS output, i.features
+     FROM unnest($3::int[]) AS wanted (item_no)
+     CROSS JOIN LATERAL (
+       SELECT * FROM batch_items WHERE job_id = $1 AND bucket = $2 AND item_no = wanted.item_no LIMIT 1
+     ) i`,
     [job.uuid, job.bucket, itemNos],
   );
-  return new Map(rows.map((row) => [row.item_no, { inputTokens: row.input, outputTokens: row.output }]));
+  const withoutCap = (features: number) => (hasFeature(features, 'REASONING') ? uncapped.reasoning : uncapped.plain);
+  return new Map(
+    rows.map(({ item_no, input, output, features }) => [
+      item_no,
+      { inputTokens: input, outputTokens: output === 0 ? withoutCap(features) : output },
+    ]),
+  );
 }

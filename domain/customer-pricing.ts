@@ -6,7 +6,7 @@ import type { Provider } from './provider.ts';
 import { divideHalfEven, divideRoundingUp } from './rounding.ts';
 import type { Usage } from './usage.ts';
 
-export const MAX_MARKUP_PERCENT = 10_000;
+const MAX_MARKUP_PERCENT = 10_000;
 
 /** What a partner's customer is shown in place of the tenant's cost. */
 export interface CustomerPricing {

@@ -13,7 +13,7 @@ export interface OutputHistory {
 }
 
 /** Fewer replies say too little. */
-export const MIN_KNOWN_REPLIES = 50;
+const MIN_KNOWN_REPLIES = 50;
 /** So many of a hundred replies are no longer than what is expected. */
 const PERCENT_COVERED = 90;
 

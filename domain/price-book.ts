@@ -7,7 +7,7 @@ import type { PriceRow } from './price-row.ts';
 import type { Provider } from './provider.ts';
 
 /** Recorded with every job. Changes with any figure in the book. */
-export const PRICE_BOOK_VERSION = '2026-11-30.1';
+const PRICE_BOOK_VERSION = '2026-11-30.1';
 
 /** The prices of the three built-in providers, as data with sources. */
 export const PUBLISHED_PRICES: readonly PriceRow[] = [

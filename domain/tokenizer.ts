@@ -53,13 +53,15 @@ const CLAUDE: Tokenizer = {
 const LATER_CLAUDE: Tokenizer = {
   encoding: 'o200k_base',
   perHundred: 176,
-  source: 'Claude docs: about 30 % more tokens than earlier models, taken as 35 %, on top of their 30 % over o200k_base',
+  source:
+    'Claude docs: about 30 % more tokens than earlier models, taken as 35 %, on top of their 30 % over o200k_base',
 };
 
 const GEMINI: Tokenizer = {
   encoding: 'o200k_base',
   perHundred: 120,
-  source: 'Gemini docs: about 4 characters a token, where o200k_base has 4.1 in GSM8K’s questions; a fifth more for safety',
+  source:
+    'Gemini docs: about 4 characters a token, where o200k_base has 4.1 in GSM8K’s questions; a fifth more for safety',
 };
 
 const UNKNOWN: Tokenizer = {

@@ -48,6 +48,8 @@ interface JobSums extends CorrectionSums {
   progress_settled: string;
   outcome_items: number;
   outcome_amount: string;
+  customer_amount: string;
+  customer_settled_amount: string;
   item_amount: string;
   item_refunded: string;
   item_refunds: number;
@@ -118,7 +120,7 @@ const JOB_SUMS = `
     SELECT j.job_id, j.bucket, j.state, j.item_count, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
        items.counted, items.amount AS item_amount, items.refunded AS item_refunded, items.refunds AS item_refunds, items.states_wrong AS item_states_wrong,
        p.completed + p.failed + p.expired + p.cancelled AS progress_items, p.settled_amount AS progress_settled,
-       outcomes.items AS outcome_items, outcomes.amount AS outcome_amount,
+       outcomes.items AS outcome_items, outcomes.amount AS outcome_amount, outcomes.customer_amount, p.customer_settled_amount,
        l.settled AS ledger_settled, l.refunded AS ledger_refunded, l.refunds AS ledger_refunds, l.adjusted AS ledger_adjusted, h.drawn, h.released, ${CORRECTION_SUMS}
      FROM batch_jobs j
      JOIN job_progress p ON p.job_id = j.job_id
@@ -132,7 +134,8 @@ const JOB_SUMS = `
        WHERE i.job_id = j.job_id AND i.bucket = j.bucket AND i.manifest_no = j.manifest_no
      ) items
      CROSS JOIN LATERAL (
-       SELECT count(*)::int AS items, coalesce(sum(amount), 0) AS amount FROM item_outcomes WHERE job_id = j.job_id AND bucket = j.bucket
+       SELECT count(*)::int AS items, coalesce(sum(amount), 0) AS amount,
+         coalesce(sum(coalesce(customer_amount, amount)), 0) AS customer_amount FROM item_outcomes WHERE job_id = j.job_id AND bucket = j.bucket
      ) outcomes
      CROSS JOIN LATERAL (
        SELECT coalesce(sum(amount) FILTER (WHERE event = 'batch.item.settled'), 0) AS settled,
@@ -166,6 +169,12 @@ function verifyJobSums(sums: JobSums, report: Report): void {
   against('settled amount against outcomes', sums.outcome_amount, sums.ledger_refunded);
   against('settled amount against item rows', sums.item_amount, sums.item_refunded);
   against('settled amount against ledger entries', sums.ledger_settled, sums.ledger_refunded);
+  report(
+    subject,
+    'amount shown to the customer',
+    formatAmount(parseNumeric(sums.customer_settled_amount)),
+    formatAmount(parseNumeric(sums.customer_amount)),
+  );
   report(subject, 'drawn from the hold', formatAmount(drawn), formatAmount(settled - overage));
   if (isTerminal(sums.state)) {
     report(subject, 'items ended', sums.outcome_items, sums.item_count);

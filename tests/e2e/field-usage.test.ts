@@ -58,6 +58,17 @@ test('M-04: usage under any known name is charged alike, and none is charged at 
   expect(data[0]?.usage_estimated_items).toBe(UNKNOWN.length);
 });
 
+test('M-04: a reply without usage to a request without a cap is charged what was held for it', async () => {
+  const { caller } = await gateway.newTenant();
+  const jobId = await caller.createJob();
+  const ask = (content: string) => ({ messages: [{ role: 'user', content }] });
+  await caller.append(jobId, [{ custom_id: 'row_1', request: ask('[[sim:usage=none]]') }]);
+  await caller.submit(jobId);
+  const { job, rows } = await soundEnd(gateway, caller, jobId);
+  expect(rows[0]?.usage).toMatchObject({ estimated: true, output_tokens: 2048 });
+  expect(Number(job.cost.settled)).toBeGreaterThan(0.000_6);
+});
+
 test('M-04: a part of the usage that makes no sense leaves the rest charged in full', async () => {
   const { caller } = await gateway.newTenant();
   const base = { prompt_tokens: 1000, completion_tokens: 100 };
