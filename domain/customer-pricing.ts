@@ -6,11 +6,9 @@ import type { Provider } from './provider.ts';
 import { divideHalfEven, divideRoundingUp } from './rounding.ts';
 import type { Usage } from './usage.ts';
 
-const MAX_MARKUP_PERCENT = 10_000;
-
 /** What a partner's customer is shown in place of the tenant's cost. */
 export interface CustomerPricing {
-  /** A decimal from 0 to MAX_MARKUP_PERCENT with at most four decimals, on everything the list leaves out. */
+  /** A decimal from 0 to 10,000 with at most four decimals, on everything the list leaves out. */
   readonly markupPercent: string;
   /** Prices of models; in a job's own copy at most one row for each of its targets, under the target's own name. */
   readonly prices: readonly PriceRow[];
