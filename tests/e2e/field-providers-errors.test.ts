@@ -169,8 +169,11 @@ test.each([
     );
     const shown = await caller.results(jobId);
     for (const [index, [, , provider]] of lines.entries()) {
-      const row = shown.find(({ custom_id: id }) => id === `row_${index + 1}`) as ShownRow | undefined;
+      const customId = `row_${index + 1}`;
+      const row = shown.find(({ custom_id: id }) => id === customId) as ShownRow | undefined;
       expect(row?.error.provider).toMatchObject(provider);
+      const seen = await gateway.operator.call('GET', `/v1/operator/jobs/${jobId}/items/${customId}`);
+      expect(seen).toMatchObject({ provider: target.provider, status: 'failed', native_error: provider });
     }
   },
 );

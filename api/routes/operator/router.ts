@@ -1,6 +1,7 @@
 import type { ApiDependencies } from '../../dependencies.ts';
 import { type ApiApp, newApiApp } from '../../env.ts';
 import { registerOperatorAdjustments } from './adjustments.ts';
+import { registerOperatorGetItem } from './get-item.ts';
 import { registerOperatorGetJob } from './get-job.ts';
 import { registerOperatorPollNow } from './poll-now.ts';
 import { registerOperatorRefundItem } from './refund-item.ts';
@@ -10,6 +11,7 @@ import { registerOperatorVerifyLedger } from './verify-ledger.ts';
 export function operatorRouter(dependencies: ApiDependencies): ApiApp {
   const app = newApiApp();
   registerOperatorGetJob(app, dependencies);
+  registerOperatorGetItem(app, dependencies);
   registerOperatorPollNow(app, dependencies);
   registerOperatorRefundItem(app, dependencies);
   registerOperatorAdjustments(app, dependencies);

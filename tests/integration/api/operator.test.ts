@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
-import { newId } from '../../../db/ids.ts';
 import { getJobRow } from '../../../db/job-rows.ts';
+import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../../domain/attempt-token.ts';
 import { createTestApi } from '../../harness/api.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { settleItems } from '../../harness/settled-items.ts';
@@ -20,7 +21,7 @@ async function runningJob(): Promise<string> {
        endpoint, credential_id, native_status, native_request_counts, native_errors, item_count, create_outcome, poll_count)
      VALUES ($1, 1, 1, $2, 'openai', $2, 'file-in', 'chat.completions', 'default', 'in_progress', '{"total": 2}',
        '[{"code": "odd", "line": 1}]', 2, 'accepted', 3)`,
-    [key.uuid, newId('event')],
+    [key.uuid, encodeAttemptToken(randomBytes(ATTEMPT_TOKEN_BYTES))],
   );
   await db.pool.query("UPDATE batch_shards SET next_poll_at = '2026-12-01T00:00:00Z' WHERE job_id = $1", [key.uuid]);
   await db.pool.query(
@@ -83,6 +84,44 @@ test('the workflow’s own word is shown when it gives one', async () => {
   const answer = await operator.get(`/v1/operator/jobs/${jobId}`);
   api.workflows.queryState = async () => null;
   expect(answer.json.workflow).toMatchObject({ state_source: 'workflow', state });
+});
+
+test('an operator sees where an item is at its provider, by path and by query, and nothing of what was asked', async () => {
+  const jobId = await runningJob();
+  const { key } = await getJobRow(db.pool, jobId);
+  await db.pool.query(
+    `UPDATE item_results SET native_error = '{"type":"odd","message":"their words"}' WHERE job_id = $1 AND item_no = 1`,
+    [key.uuid],
+  );
+  const { rows: items } = await db.pool.query<{ custom_id: string }>(
+    'SELECT custom_id FROM batch_items WHERE job_id = $1 ORDER BY item_no',
+    [key.uuid],
+  );
+  const [settled, open] = items.map(({ custom_id: id }) => encodeURIComponent(id));
+  const byPath = await operator.get(`/v1/operator/jobs/${jobId}/items/${settled}`);
+  expect(byPath.json).toMatchObject({
+    job_id: jobId,
+    item_no: 1,
+    status: 'completed',
+    shard: 1,
+    attempt: 1,
+    provider: 'openai',
+    provider_batch_id: expect.any(String),
+    native_error: { type: 'odd', message: 'their words' },
+  });
+  expect(byPath.json.provider_item_id).toMatch(/-1$/);
+  expect(Object.keys(byPath.json)).not.toContain('result');
+  const byQuery = await operator.get(`/v1/operator/jobs/${jobId}/items?custom_id=${open}`);
+  expect(byQuery.json).toMatchObject({ item_no: 2, status: 'submitted', shard: 1, error: null, settled_at: null });
+});
+
+test('an operator asks for an item that is not there, and a tenant for one of its own, in vain', async () => {
+  const jobId = await runningJob();
+  for (const id of ['nothing', '%00', '%ED%A0%80']) {
+    expect((await operator.get(`/v1/operator/jobs/${jobId}/items?custom_id=${id}`)).status).toBe(404);
+  }
+  const caller = await api.caller();
+  expect((await caller.get(`/v1/operator/jobs/${jobId}/items/a`)).status).toBe(403);
 });
 
 test('poll-now wakes the open shards', async () => {
