@@ -33,6 +33,7 @@ test('finds a tenant as it was written, and says whether an id was free', async 
     allowedModels: null,
     allowedProviders: null,
     maxItemsPerShard: null,
+    estimateMargin: '0.100000',
     overagePolicy: 'charge',
     suspendedAt: null,
   });

@@ -28,6 +28,9 @@ const CALLS: { readonly [operation: string]: CallOptions } = {
   admin_set_aliases: { json: { aliases: {} } },
   admin_update_tenant: { json: {} },
   admin_update_key: { json: {} },
+  admin_set_budget: { json: { scope: 'tenant', period: 'total', limit: '1.00' } },
+  admin_set_customer_pricing: { json: { markup_percent: '10' } },
+  admin_lift_suspension: { json: { reason: 'paid' } },
 };
 
 test('every route of admins is looked at', () => {
@@ -35,11 +38,17 @@ test('every route of admins is looked at', () => {
     'admin_add_capability',
     'admin_add_price',
     'admin_get_aliases',
+    'admin_get_customer_pricing',
     'admin_get_tenant',
+    'admin_lift_suspension',
+    'admin_list_budgets',
     'admin_list_capabilities',
     'admin_list_keys',
     'admin_list_prices',
+    'admin_list_suspensions',
     'admin_set_aliases',
+    'admin_set_budget',
+    'admin_set_customer_pricing',
     'admin_update_key',
     'admin_update_tenant',
     'admin_withdraw_capability',
@@ -49,7 +58,7 @@ test('every route of admins is looked at', () => {
 
 describe.each(routes)('%s', (operation, method, path) => {
   test.each(others)('refuses a key of the role %s before anything is looked at', async (_, caller) => {
-    const filled = path.replace('{tenant_id}', tenantId).replace(/\{\w+\}/, 'x');
+    const filled = path.replace('{tenant_id}', tenantId).replaceAll(/\{\w+\}/g, 'x');
     for (const options of [CALLS[operation], { body: '{', headers: { 'content-type': 'text/plain' } }]) {
       if (method === 'GET' && options?.body !== undefined) continue;
       const answer = await caller.call(method, filled, options);
@@ -64,7 +73,7 @@ test.each(routes.filter(([, , path]) => path.includes('{tenant_id}')))(
   async (operation, method, path) => {
     const ids = [newId('tenant'), 'x', '%00', '%ED%A0%80'];
     const answers = ids.map(async (id) => {
-      const filled = path.replace('{tenant_id}', id).replace('{key_id}', 'x');
+      const filled = path.replace('{tenant_id}', id).replaceAll(/\{\w+\}/g, 'x');
       const { status, json } = await admin.call(method, filled, CALLS[operation]);
       return [status, json.error, json.message];
     });
