@@ -12,9 +12,8 @@ import { type Database, openDatabase } from '../db/client.ts';
 import { fromUuid } from '../db/ids.ts';
 import { ITEM_COLUMNS, REQUEST_COLUMNS } from '../db/item-rows.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type Measurement, median, perSecond } from './measurement.ts';
+import { count, growthOf, type Measurement, median, peakMemory, perSecond } from './measurement.ts';
 
-const ITEMS = 100_000;
 const RUNS = 3;
 /** As a socket gives it, and as COPY likes it. */
 const BODY_CHUNK_BYTES = 64 * 1024;
@@ -28,24 +27,36 @@ const TABLES = [
 ] as const;
 
 /**
- * Appends 100,000 items of 1 kB, and copies the very same rows as COPY text on one connection in one transaction, in
- * turn. The ratio is of median rates. Needs a migrated database; leaves nothing in it.
+ * Appends items of 1 kB, and copies the very same rows as COPY text on one connection in one transaction, in turn, for
+ * jobs of each size. The ratio is of median rates. Needs a migrated database; leaves nothing in it.
  */
-export async function measureIntake(databaseUrl: string): Promise<Measurement> {
+export async function measureIntake(databaseUrl: string, sizes: readonly number[]): Promise<Measurement[]> {
   const db = openDatabase({ url: databaseUrl, poolSize: 2, applicationName: 'bench-intake' });
   const directory = await mkdtemp(join(tmpdir(), 'batchgate-bench-'));
   const spool = { directory, memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES, space: new SpoolSpace(2 ** 33) };
   const dependencies = { db, now: () => new Date(), intake: { spool, limits: DEFAULT_INTAKE_LIMITS } };
+  const times = new Map<number, number>();
+  const measured: Measurement[] = [];
   try {
     await prepare(db);
-    const body = makeBody();
-    const appendMs: number[] = [];
-    const copyMs: number[] = [];
-    for (let run = 0; run < RUNS; run += 1) {
-      appendMs.push(await timeAppend(dependencies, body, run));
-      copyMs.push(await timeCopy(db));
+    for (const items of sizes) {
+      const body = makeBody(items);
+      const appendMs: number[] = [];
+      const copyMs: number[] = [];
+      for (let run = 0; run < RUNS; run += 1) {
+        appendMs.push(await timeAppend(dependencies, { body, items }));
+        copyMs.push(await timeCopy(db));
+      }
+      const [append, copy] = [median(appendMs), median(copyMs)];
+      times.set(items, append);
+      measured.push({
+        name: `append ${count(items)} items of 1 kB`,
+        ratio: copy / append,
+        goal: { atLeast: 0.6 },
+        detail: `append ${perSecond(items, append)}, raw COPY text of the same rows ${perSecond(items, copy)}, median of ${RUNS}; ${peakMemory()}`,
+      });
     }
-    return report(median(appendMs), median(copyMs));
+    return [...measured, ...growthOf('append', times)];
   } finally {
     await dropAll(db);
     await db.close();
@@ -53,24 +64,21 @@ export async function measureIntake(databaseUrl: string): Promise<Measurement> {
   }
 }
 
-function report(appendMs: number, copyMs: number): Measurement {
-  return {
-    name: 'append 100,000 items of 1 kB',
-    ratio: copyMs / appendMs,
-    goal: { atLeast: 0.6 },
-    detail: `append ${perSecond(ITEMS, appendMs)}, raw COPY text of the same rows ${perSecond(ITEMS, copyMs)}, median of ${RUNS}`,
-  };
-}
-
 async function prepare({ pool }: Database): Promise<void> {
   await pool.query('SELECT ensure_partitions($1)', [BUCKET]);
   await pool.query('INSERT INTO tenants (tenant_id, name) VALUES ($1, $1) ON CONFLICT DO NOTHING', [TENANT]);
 }
 
-async function timeAppend(dependencies: IntakeDependencies, body: Buffer, run: number): Promise<number> {
+let jobs = 0;
+
+async function timeAppend(
+  dependencies: IntakeDependencies,
+  { body, items }: { body: Buffer; items: number },
+): Promise<number> {
   const { pool } = dependencies.db;
   await pool.query(`TRUNCATE ${TABLES.map((table) => table.name).join(', ')}`);
-  const uuid = `00dc6acf-ac00-7000-8000-${String(run).padStart(12, '0')}`;
+  jobs += 1;
+  const uuid = `00dc6acf-ac00-7000-8000-${String(jobs).padStart(12, '0')}`;
   await pool.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, api_key_id, endpoint, requested_model, currency, created_at)
      VALUES ($1, $2, $3, 'bench', 'chat.completions', 'openai/gpt-4o-mini', 'USD', now())`,
@@ -83,7 +91,7 @@ async function timeAppend(dependencies: IntakeDependencies, body: Buffer, run: n
     format: 'ndjson',
     stream: Readable.from(cut(body, BODY_CHUNK_BYTES)),
   });
-  if (accepted !== ITEMS) throw new Error(`${accepted} items were accepted, not ${ITEMS}`);
+  if (accepted !== items) throw new Error(`${accepted} items were accepted, not ${items}`);
   return performance.now() - start;
 }
 
@@ -118,18 +126,18 @@ function* cut(bytes: Buffer, chunkBytes: number): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += chunkBytes) yield bytes.subarray(start, start + chunkBytes);
 }
 
-function makeBody(): Buffer {
-  const lines: string[] = [];
-  for (let index = 0; index < ITEMS; index += 1) {
+function makeBody(items: number): Buffer {
+  const lines: Buffer[] = [];
+  for (let index = 0; index < items; index += 1) {
     const text = `Ticket ${index}: the customer writes "it does not work any more"\nand asks what to do next. `;
     const messages = [
       { role: 'system', content: 'Classify the ticket. Answer with one word.' },
       { role: 'user', content: text.repeat(9) },
     ];
     const request = { messages, max_tokens: 20, temperature: 0 };
-    lines.push(JSON.stringify({ custom_id: `ticket_${index}`, request }));
+    lines.push(Buffer.from(`${JSON.stringify({ custom_id: `ticket_${index}`, request })}\n`));
   }
-  return Buffer.from(`${lines.join('\n')}\n`);
+  return Buffer.concat(lines);
 }
 
 async function dropAll({ pool }: Database): Promise<void> {
@@ -143,11 +151,4 @@ async function dropAll({ pool }: Database): Promise<void> {
   ]);
   await pool.query('DELETE FROM batch_jobs WHERE tenant_id = $1', [TENANT]);
   await pool.query('DELETE FROM tenants WHERE tenant_id = $1', [TENANT]);
-}
-
-if (import.meta.main) {
-  const url = process.argv[2];
-  if (url === undefined) throw new Error('usage: node bench/intake.ts <database url>');
-  const { name, ratio, detail } = await measureIntake(url);
-  console.log(`${name}: ${ratio.toFixed(2)} (${detail})`);
 }

@@ -14,11 +14,12 @@ import { measureSettlement } from './settlement.ts';
 
 /**
  * Measures the gateway as ratios on this machine in this run, starting its own servers. `--only intake,settlement,analytics,jobs`
- * picks; `--large` adds a job of a million items.
+ * picks; `--large` adds a million items to each.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' }, large: { type: 'boolean' } } });
 const wanted = values.only?.split(',') ?? ['intake', 'settlement', 'analytics', 'jobs'];
 const sizes = values.large ? [1_000, 10_000, 50_000, 1_000_000] : [1_000, 10_000, 50_000];
+const bulkSizes = values.large ? [10_000, 100_000, 1_000_000] : [10_000, 100_000];
 const measurements: Measurement[] = [];
 
 if (wanted.some((part) => part !== 'jobs')) {
@@ -31,8 +32,9 @@ if (wanted.some((part) => part !== 'jobs')) {
   });
   try {
     await migrate(postgres.url);
-    if (wanted.includes('intake')) report(await measureIntake(postgres.url));
-    if (wanted.includes('settlement')) report(await measureSettlement(postgres.url));
+    if (wanted.includes('intake')) for (const each of await measureIntake(postgres.url, bulkSizes)) report(each);
+    if (wanted.includes('settlement'))
+      for (const each of await measureSettlement(postgres.url, bulkSizes)) report(each);
     if (wanted.includes('analytics')) report(await measureAnalytics(postgres.url));
   } finally {
     await postgres.stop();

@@ -2,89 +2,97 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
+import { getAttempt } from '../db/attempts.ts';
 import { type Database, openDatabase } from '../db/client.ts';
 import { getJobRow, type JobRow } from '../db/job-rows.ts';
+import { listShards } from '../db/shards.ts';
 import { encodeProviderItemId } from '../domain/attempt-token.ts';
 import { createOpenAiProvider } from '../providers/openai/adapter.ts';
 import type { BatchProvider, NativeBatch } from '../providers/provider.ts';
 import { runActivity, testDependencies } from '../tests/harness/activities.ts';
 import { insertJob, insertTenant } from '../tests/harness/jobs.ts';
-import { type Measurement, median, perSecond } from './measurement.ts';
+import { count, growthOf, type Measurement, median, peakMemory, perSecond } from './measurement.ts';
 
-const ITEMS = 50_000;
 const RUNS = 3;
 const CHUNK_BYTES = 64 * 1024;
 const TABLES = ['item_results', 'ledger_entries'] as const;
 
 /**
- * Brings one ended batch of 50,000 results of 1 kB home through the real activity (parse, price, stage, settle, money),
- * and copies the very same result and ledger rows raw, in turn. The provider's bytes come from memory.
+ * Brings ended batches of 1 kB results home through the real activity (parse, price, stage, settle, money), and copies
+ * the very same result and ledger rows raw, in turn, for jobs of each size. The provider's bytes come from memory.
  */
-export async function measureSettlement(databaseUrl: string): Promise<Measurement> {
+export async function measureSettlement(databaseUrl: string, sizes: readonly number[]): Promise<Measurement[]> {
   const db = openDatabase({ url: databaseUrl, poolSize: 12, applicationName: 'bench-settlement' });
+  const times = new Map<number, number>();
+  const measured: Measurement[] = [];
   try {
-    const settleMs: number[] = [];
-    const copyMs: number[] = [];
-    for (let run = 0; run < RUNS; run += 1) {
-      const { job, ms } = await timeIngest(db);
-      settleMs.push(ms);
-      copyMs.push(await timeCopy(db, job));
+    for (const items of sizes) {
+      const settleMs: number[] = [];
+      const copyMs: number[] = [];
+      for (let run = 0; run < RUNS; run += 1) {
+        const { job, ms } = await timeIngest(db, items);
+        settleMs.push(ms);
+        copyMs.push(await timeCopy(db, job));
+      }
+      const [settle, copy] = [median(settleMs), median(copyMs)];
+      times.set(items, settle);
+      measured.push({
+        name: `ingest and settle ${count(items)} results`,
+        ratio: copy / settle,
+        goal: { atLeast: 0.5 },
+        detail: `ingest and settle ${perSecond(items, settle)}, raw COPY of the same result and ledger rows ${perSecond(items, copy)}, median of ${RUNS}; ${peakMemory()}`,
+      });
     }
-    const [settle, copy] = [median(settleMs), median(copyMs)];
-    const detail = `ingest and settle ${perSecond(ITEMS, settle)}, raw COPY of the same result and ledger rows ${perSecond(ITEMS, copy)}, median of ${RUNS}`;
-    return {
-      name: `ingest and settle ${ITEMS.toLocaleString('en')} results`,
-      ratio: copy / settle,
-      goal: { atLeast: 0.5 },
-      detail,
-    };
+    return [...measured, ...growthOf('ingest and settle', times)];
   } finally {
     await db.close();
   }
 }
 
-async function timeIngest(db: Database): Promise<{ job: JobRow; ms: number }> {
-  const tenant = await insertTenant(db, { limit: '100000' });
-  const draft = await insertJob(db, tenant, { items: ITEMS });
-  const results: { file: Buffer } = { file: Buffer.alloc(0) };
+async function timeIngest(db: Database, items: number): Promise<{ job: JobRow; ms: number }> {
+  const tenant = await insertTenant(db, { limit: '1000000' });
+  const draft = await insertJob(db, tenant, { items });
+  const results: { file: Buffer; items: number } = { file: Buffer.alloc(0), items: 0 };
   const dependencies = testDependencies(db, { provider: providerOf(results) });
   const database = createDatabaseActivities(dependencies);
   const provider = createProviderActivities(dependencies);
   const { jobId } = draft;
   await runActivity(database.admitJob, { jobId, submissionNo: 1 });
   await runActivity(database.planShards, { jobId });
-  const shard = { jobId, shard: 1 };
-  await runActivity(database.nextStep, shard);
-  await runActivity(provider.submitAttempt, { ...shard, attempt: 1 });
-  const { rows } = await db.pool.query('SELECT attempt_token FROM batch_provider_metadata WHERE job_id = $1', [
-    draft.key.uuid,
-  ]);
-  results.file = resultFile(rows[0].attempt_token);
-  await runActivity(provider.pollAttempt, { ...shard, attempt: 1, pollsWithoutChange: 0 });
-  const start = performance.now();
-  const ingested = await runActivity(provider.ingestAttempt, { ...shard, attempt: 1 });
-  const ms = performance.now() - start;
-  if (ingested.settled !== ITEMS) throw new Error(`${ingested.settled} items settled, not ${ITEMS}`);
-  await runActivity(database.closeShard, { ...shard, reason: 'batch_completed' as const });
+  let ms = 0;
+  for (const { shard: number, firstItemNo, itemCount } of await listShards(db.pool, draft.key)) {
+    const shard = { jobId, shard: number };
+    await runActivity(database.nextStep, shard);
+    await runActivity(provider.submitAttempt, { ...shard, attempt: 1 });
+    const { attemptToken } = await getAttempt(db.pool, draft.key, number, 1);
+    results.items = itemCount;
+    results.file = resultFile(attemptToken, { firstItemNo, items: itemCount });
+    await runActivity(provider.pollAttempt, { ...shard, attempt: 1, pollsWithoutChange: 0 });
+    const start = performance.now();
+    const ingested = await runActivity(provider.ingestAttempt, { ...shard, attempt: 1 });
+    ms += performance.now() - start;
+    if (ingested.settled !== itemCount) throw new Error(`${ingested.settled} items settled, not ${itemCount}`);
+    await runActivity(database.closeShard, { ...shard, reason: 'batch_completed' as const });
+  }
   await runActivity(database.reconcileJob, { jobId });
   return { job: await getJobRow(db.pool, jobId), ms };
 }
 
 /** The real decoder over a batch that is done at once. */
-function providerOf(results: { file: Buffer }): BatchProvider {
+function providerOf(results: { readonly file: Buffer; readonly items: number }): BatchProvider {
   const real = createOpenAiProvider({
     apiKey: 'none',
     baseUrl: 'http://127.0.0.1:9',
     requestTimeoutMs: 1_000,
     idleTimeoutMs: 1_000,
   });
-  const batch: NativeBatch = {
-    providerBatchId: `batch_${process.hrtime.bigint()}`,
+  const batchOf = (providerBatchId: string): NativeBatch => ({
+    providerBatchId,
     phase: 'ended',
     end: 'completed',
     nativeStatus: 'completed',
     nativeCounts: null,
-    progress: { total: ITEMS, completed: ITEMS, failed: 0 },
+    progress: { total: results.items, completed: results.items, failed: 0 },
     createdAt: new Date(),
     expiresAt: null,
     inputFileId: 'file_in',
@@ -93,25 +101,26 @@ function providerOf(results: { file: Buffer }): BatchProvider {
     operationName: null,
     validationErrors: [],
     capacityRefused: false,
-  };
+  });
+  const known = ({ providerBatchId }: { providerBatchId: string }) => Promise.resolve(batchOf(providerBatchId));
   return {
     provider: real.provider,
     inputFraming: real.inputFraming,
     encodeItem: (item) => real.encodeItem(item),
     uploadInput: async () => ({ inputFileId: 'file_in' }),
-    createBatch: async () => batch,
-    findBatches: async () => [batch],
-    retrieveBatch: async () => batch,
-    cancelBatch: async () => batch,
+    createBatch: async () => batchOf(`batch_${process.hrtime.bigint()}`),
+    findBatches: async () => [],
+    retrieveBatch: known,
+    cancelBatch: known,
     resultFiles: (ended) => real.resultFiles(ended),
     downloadFile: () => Readable.from(cut(results.file)),
     decodeLine: (endpoint, line) => real.decodeLine(endpoint, line),
   };
 }
 
-function resultFile(token: string): Buffer {
+function resultFile(token: string, shard: { readonly firstItemNo: number; readonly items: number }): Buffer {
   const text = 'The customer reports a fault and asks for help. It concerns delivery, and the tone is calm. '.repeat(7);
-  const lines = Array.from({ length: ITEMS }, (_, index) => {
+  const lines = Array.from({ length: shard.items }, (_, index) => {
     const body = {
       id: `chatcmpl-${index}`,
       object: 'chat.completion',
@@ -132,7 +141,7 @@ function resultFile(token: string): Buffer {
         prompt_tokens_details: { cached_tokens: 0 },
       },
     };
-    const id = encodeProviderItemId(token, ((index * 7_919) % ITEMS) + 1);
+    const id = encodeProviderItemId(token, shard.firstItemNo + ((index * 7_919) % shard.items));
     return JSON.stringify({
       id: `batch_req_${index}`,
       custom_id: id,

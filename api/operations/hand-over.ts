@@ -27,7 +27,7 @@ export async function handOver(
   { submissionNo, replayed }: { readonly submissionNo: number; readonly replayed: boolean },
 ): Promise<JobRecord> {
   const job = await getOwnedJob(dependencies, request);
-  if (!awaitsVerdict(job, submissionNo)) return judged(dependencies, job, submissionNo);
+  if (!awaitsVerdict(job, submissionNo)) return judged(dependencies, request, { job, submissionNo });
   const outcome = await dependencies.workflows.submit({ ...job, model: job.requestedModel }, request.waitMs);
   if (outcome.kind === 'unreachable' && !replayed && (await takeBack(dependencies, request, job))) {
     throw new GatewayError(
@@ -36,7 +36,7 @@ export async function handOver(
       { retryAfterSeconds: 5 },
     );
   }
-  return judged(dependencies, await getOwnedJob(dependencies, request), submissionNo);
+  return judged(dependencies, request, { job: await getOwnedJob(dependencies, request), submissionNo });
 }
 
 /** A cancel in between changes nothing: its workflow has still to end the job. */
@@ -45,11 +45,18 @@ function awaitsVerdict(job: JobRecord, submissionNo: number): boolean {
   return isOpen && job.submissionNo === submissionNo && job.admittedAt === null;
 }
 
-/** The job as the verdict on the submission left it, or as it is while there is none. Throws the refusal. */
-async function judged({ db }: SubmitDependencies, job: JobRecord, submissionNo: number): Promise<JobRecord> {
-  const submission = await findSubmission(db.pool, job, submissionNo);
+/**
+ * The job as the verdict on the submission left it, or as it is while there is none. Throws the refusal, or `not_found`
+ * for a refused sample that was taken away since it was read.
+ */
+async function judged(
+  dependencies: SubmitDependencies,
+  request: SubmitRequest,
+  { job, submissionNo }: { readonly job: JobRecord; readonly submissionNo: number },
+): Promise<JobRecord> {
+  const submission = await findSubmission(dependencies.db.pool, job, submissionNo);
   if (submission?.refusal) throw refusedAs(submission.refusal);
-  return job;
+  return submission === null && job.state === 'draft' ? getOwnedJob(dependencies, request) : job;
 }
 
 async function takeBack(
