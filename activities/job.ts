@@ -1,11 +1,12 @@
+import type pg from 'pg';
 import { loadAdmissionFacts } from '../db/admission-facts.ts';
 import { keepCustomerPricing } from '../db/customer-pricing.ts';
 import { listFindingDetails } from '../db/finding-details.ts';
-import { getJobRow, lockJobRow } from '../db/job-rows.ts';
+import { findJobRow, findLockedJobRow, getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { listShards } from '../db/shards.ts';
 import { findSubmission, recordAcceptance, recordRefusal } from '../db/submissions.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { judgeAdmission } from '../domain/admission.ts';
+import { judgeAdmission, type Verdict } from '../domain/admission.ts';
 import { isTerminal } from '../domain/job-state.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
 import type { Calibration } from '../domain/token-calibration.ts';
@@ -79,8 +80,8 @@ async function calibrateSubmission(
   { db, catalogue, now }: ActivityDependencies,
   { jobId, submissionNo }: { jobId: string; submissionNo: number },
 ): Promise<Calibration | null> {
-  const job = await getJobRow(db.pool, jobId);
-  if (job.state !== 'validating' || job.submissionNo !== submissionNo) return null;
+  const job = await findJobRow(db.pool, jobId);
+  if (job?.state !== 'validating' || job.submissionNo !== submissionNo) return null;
   return calibrate(db.pool, job, await loadAdmissionFacts(db.pool, job, now(), catalogue));
 }
 
@@ -92,7 +93,9 @@ async function admitJob(
   const { db, catalogue, now } = dependencies;
   const calibration = await calibrateSubmission(dependencies, input);
   return inTransaction(db, async (client) => {
-    const job = await lockJobRow(client, input.jobId);
+    const job = await findLockedJobRow(client, input.jobId);
+    // A draft again by an earlier run's refusal, and deleted since.
+    if (job === null) return { verdict: 'stale' };
     const stored = await findSubmission(client, job.key, input.submissionNo);
     if (stored !== null) return { verdict: stored.accepted ? 'accepted' : 'refused' };
     if (job.submissionNo !== input.submissionNo) return { verdict: 'stale' };
@@ -106,13 +109,8 @@ async function admitJob(
     const facts = await loadAdmissionFacts(client, job, at, catalogue);
     const budgets = await lockBudgets(client, job, at);
     const verdict = judgeAdmission({ ...facts, budgets, calibration });
-    const [finding] = verdict.findings;
-    if (finding !== undefined || verdict.quote === null) {
-      if (finding === undefined) throw new Error('a verdict without findings has a quote');
-      const details = await listFindingDetails(client, job, finding);
-      const { error, message, field, items } = finding;
-      const refusal = { error, message, field, details, details_count: Math.max(items, details.length) };
-      await recordRefusal(client, job, refusal, verdict);
+    if (verdict.quote === null || verdict.findings.length > 0) {
+      await refuse(client, job, verdict);
       return { verdict: 'refused' };
     }
     await reserve(client, job, verdict.quote, budgets);
@@ -120,4 +118,14 @@ async function admitJob(
     await keepCustomerPricing(client, job, { quote: verdict.quote, targets: verdict.targets }, at);
     return { verdict: 'accepted' };
   });
+}
+
+/** By the first finding: that is the one to mend first. */
+async function refuse(client: pg.PoolClient, job: JobRow, verdict: Verdict): Promise<void> {
+  const [finding] = verdict.findings;
+  if (finding === undefined) throw new Error('a verdict without findings has a quote');
+  const details = await listFindingDetails(client, job, finding);
+  const { error, message, field, items } = finding;
+  const refusal = { error, message, field, details, details_count: Math.max(items, details.length) };
+  await recordRefusal(client, job, refusal, verdict);
 }

@@ -58,10 +58,23 @@ export async function lockJobRow(client: pg.PoolClient, jobId: string): Promise<
   return readJobRow(client, jobId, 'FOR NO KEY UPDATE');
 }
 
-async function readJobRow(db: Queryable, jobId: string, lock: '' | 'FOR NO KEY UPDATE'): Promise<JobRow> {
+/** As `lockJobRow`, for a job that its owner may have deleted meanwhile. */
+export async function findLockedJobRow(client: pg.PoolClient, jobId: string): Promise<JobRow | null> {
+  return findJobRow(client, jobId, 'FOR NO KEY UPDATE');
+}
+
+async function readJobRow(db: Queryable, jobId: string, lock: Lock): Promise<JobRow> {
+  const job = await findJobRow(db, jobId, lock);
+  if (job === null) throw new Error(`no job ${jobId}`);
+  return job;
+}
+
+type Lock = '' | 'FOR NO KEY UPDATE';
+
+/** Null for a job that is not there. */
+export async function findJobRow(db: Queryable, jobId: string, lock: Lock = ''): Promise<JobRow | null> {
   const { rows } = await db.query(`SELECT * FROM batch_jobs WHERE job_id = $1 ${lock}`, [toUuid('job', jobId)]);
-  if (rows[0] === undefined) throw new Error(`no job ${jobId}`);
-  return toJobRow(rows[0]);
+  return rows[0] === undefined ? null : toJobRow(rows[0]);
 }
 
 /** `batch_jobs.execution`, as create_job was given it. */

@@ -19,6 +19,13 @@ test('a cancel heard by a stale run leaves a draft a draft', async () => {
   expect(await getJobRow(database.db.pool, job.jobId)).toMatchObject({ state: 'draft', cancelRequestedAt: null });
 });
 
+test('a run started for a job that was deleted meanwhile claims nothing and ends', async () => {
+  const job = await insertJob(database.db, await insertTenant(database.db));
+  await database.db.pool.query('DELETE FROM batch_jobs WHERE job_id = $1', [job.key.uuid]);
+  const verdict = await runActivity(activities().admitJob, { jobId: job.jobId, submissionNo: 1 });
+  expect(verdict).toEqual({ verdict: 'stale' });
+});
+
 test('the verdict on a submission cancelled before it was judged is the same however often it is asked for', async () => {
   const job = await insertJob(database.db, await insertTenant(database.db));
   await runActivity(activities().recordCancel, { jobId: job.jobId, by: 'signal', reason: 'changed my mind' });
