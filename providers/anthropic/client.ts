@@ -1,4 +1,5 @@
 import { Anthropic } from '@anthropic-ai/sdk';
+import { fetchWithHeaders } from '../own-headers.ts';
 
 /** Anthropic's API without `/v1`, which the SDK's paths have. */
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
@@ -34,14 +35,8 @@ export function createClient({
     maxRetries: 0,
     // A followed redirect needs a second copy of the body in memory, and hands the key to another address.
     fetchOptions: { redirect: 'error' },
-    fetch: fetchWithOwnHeaders,
+    fetch: fetchWithHeaders(OWN_HEADERS),
     openTelemetry: false,
     logLevel: 'off',
   });
-}
-
-/** The one thing no option keeps out: the SDK adds the headers that ANTHROPIC_CUSTOM_HEADERS names. */
-function fetchWithOwnHeaders(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const own = [...new Headers(init.headers)].filter(([name]) => OWN_HEADERS.test(name));
-  return fetch(url, { ...init, headers: own });
 }

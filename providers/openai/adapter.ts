@@ -3,6 +3,7 @@ import { OpenAI } from 'openai';
 import type { Provider } from '../../domain/provider.ts';
 import { uploadTimeoutMs, withDeadline } from '../deadline.ts';
 import { readFileContent } from '../file-content.ts';
+import { fetchWithHeaders } from '../own-headers.ts';
 import type { BatchProvider, CreateBatchInput, NativeBatch, ResultFile, UploadInput } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
@@ -131,19 +132,13 @@ function createClient({ apiKey, baseUrl, requestTimeoutMs, compatible }: OpenAiS
     maxRetries: 0,
     // A followed redirect needs a second copy of the body in memory, and hands the key to another address.
     fetchOptions: { redirect: 'error' },
-    fetch: fetchWithOwnHeaders,
+    fetch: fetchWithHeaders(OWN_HEADERS),
     logLevel: 'off',
   });
 }
 
 /** The headers a request of ours has; the SDK's own telemetry is `x-stainless-…`. */
 const OWN_HEADERS = /^(accept|authorization|api-key|content-type|user-agent|x-stainless-.*)$/;
-
-/** The one thing no option keeps out: the SDK adds the headers that OPENAI_CUSTOM_HEADERS names. */
-function fetchWithOwnHeaders(url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const own = [...new Headers(init.headers)].filter(([name]) => OWN_HEADERS.test(name));
-  return fetch(url, { ...init, headers: own });
-}
 
 function resultFiles({ outputFileId, errorFileId }: NativeBatch): ResultFile[] {
   const files: ResultFile[] = [];

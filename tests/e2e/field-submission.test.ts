@@ -89,7 +89,7 @@ test('S-01: a job waits for the queue that another fills, and runs when that one
   }
 });
 
-// Four waits of four seconds side by side: on a busy machine one is over before it is looked at, hence another try.
+// One of the four ended in another way now and then; why is not known yet, hence another try.
 test('S-01, S-02: what is refused for as long as the gateway waits ends with its reason, and gives the hold back', {
   retry: 2,
 }, async () => {
