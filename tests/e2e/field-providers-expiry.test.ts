@@ -60,16 +60,21 @@ test.each([0, 3, 4])(
 );
 
 test('C-07: a window that closes on batches still at work ends their jobs, each with what its provider keeps', async () => {
+  const jobIds = new Map<string, { halfDone: string; waiting: string }>();
   await atEach([ANTHROPIC, GEMINI], async (target) => {
-    const jobId = await submitHalfDone(gateway, caller, { total: 5, finished: 2, mark: MARK }, target);
-    const waiting = await submitHeld(gateway, caller, prompts(3), target);
-    // Anthropic's window is of 24 hours, Gemini's of 48.
-    await gateway.simulator.advance(48 * HOUR_MS + 60_000);
-    const { job } = await soundEnd(gateway, caller, jobId);
+    const halfDone = await submitHalfDone(gateway, caller, { total: 5, finished: 2, mark: MARK }, target);
+    const { jobId: waiting } = await submitHeld(gateway, caller, prompts(3), target);
+    jobIds.set(target.provider, { halfDone, waiting });
+  });
+  // Anthropic's window is of 24 hours, Gemini's of 48. They have one clock: an upload must not be left on its way.
+  await gateway.simulator.advance(48 * HOUR_MS + 60_000);
+  await atEach([ANTHROPIC, GEMINI], async (target) => {
+    const { halfDone, waiting } = jobIds.get(target.provider) ?? expect.unreachable();
+    const { job } = await soundEnd(gateway, caller, halfDone);
     const completed = target.keepsFinished ? 2 : 0;
     expect(job).toMatchObject({ status: 'expired', counts: { completed, expired: 5 - completed } });
     expect(Number(job.cost.settled)).toBeCloseTo(completed * Number(target.costOf1000And100), 9);
-    const none = await soundEnd(gateway, caller, waiting.jobId);
+    const none = await soundEnd(gateway, caller, waiting);
     expect(none.job).toMatchObject({ status: 'expired', counts: { expired: 3 }, cost: { settled: '0.00' } });
   });
 });

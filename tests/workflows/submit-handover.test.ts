@@ -5,13 +5,13 @@ import { newId } from '../../db/ids.ts';
 import { batchJobWorkflowId } from '../../workflows/ids.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 
+// Left to the exit of the process, as in the api: closed under a call that nobody waits for any more, it would throw.
 const connection = Connection.lazy({ address: inject('temporalAddress') });
 const client = new Client({ connection });
 const workflows = createJobWorkflows(client);
 const started: string[] = [];
 afterAll(async () => {
   for (const id of started) await client.workflow.getHandle(id).terminate();
-  await connection.close();
 });
 
 function newJob() {
