@@ -1,5 +1,6 @@
 import { countOpenItems } from '../db/shards.ts';
 import { type IngestWarning, recordIngestWarnings } from '../db/unmatched-lines.ts';
+import { isCutByDeadline } from '../domain/execution-times.ts';
 import { decideAfterIngest } from '../domain/ingest-decision.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -40,8 +41,10 @@ export async function decideNext(
       return { ...decision, ...facts, waiting: null };
     case 'wait_for_room':
       return { ...(await waitForRoom(dependencies, reading, batch)), ...facts };
-    case 'close':
-      return { ...decision, ...facts };
+    case 'close': {
+      const isCut = decision.reason === 'batch_cancelled' && isCutByDeadline(job, attempt.endedAt);
+      return { next: 'close', reason: isCut ? 'deadline' : decision.reason, ...facts };
+    }
   }
 }
 

@@ -16,7 +16,6 @@ import { readOutputCap } from '../domain/output-cap.ts';
 import type { BatchProvider } from '../providers/provider.ts';
 import { UntranslatableRequest } from '../providers/untranslatable-request.ts';
 import { beat } from './heartbeats.ts';
-import { findHeldReplies } from './held-replies.ts';
 import { settleUntranslatable, type UntranslatableItem } from './untranslatable-items.ts';
 
 interface Input {
@@ -39,8 +38,8 @@ export async function buildInput(
   await mkdir(workDirectory, { recursive: true });
   const file = path.join(workDirectory, `${attempt.attemptToken}-${process.pid}.input`);
   const { prefix, separator, suffix } = provider.inputFraming;
-  const price = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
-  const encode = encoder(input, await findHeldReplies(db, { job, shard, price }));
+  const { heldReplies } = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
+  const encode = encoder(input, heldReplies);
   let items = 0;
 
   async function* chunks(): AsyncGenerator<string> {

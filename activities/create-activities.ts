@@ -1,3 +1,4 @@
+import { createAbandonBatch } from './abandon-batch.ts';
 import { createCancelAttempt } from './cancel-attempt.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translateFailures } from './failures.ts';
@@ -5,6 +6,7 @@ import { createIngestAttempt } from './ingest-attempt.ts';
 import type { JobActivities, ProviderActivities, ShardActivities } from './interfaces.ts';
 import { createJobActivities } from './job.ts';
 import { createPollAttempt } from './poll-attempt.ts';
+import { createRereadResults } from './reread-results.ts';
 import { createResolveAttempt } from './resolve-attempt.ts';
 import { createShardActivities } from './shard.ts';
 import { createSubmitAttempt } from './submit-attempt.ts';
@@ -19,9 +21,12 @@ export function createProviderActivities(dependencies: ActivityDependencies): Pr
   const { transfers } = dependencies;
   const submitAttempt = createSubmitAttempt(dependencies);
   const ingestAttempt = createIngestAttempt(dependencies);
+  const rereadResults = createRereadResults(dependencies);
   return translateFailures<ProviderActivities>({
     submitAttempt: (ref) => transfers.run(() => submitAttempt(ref)),
     ingestAttempt: (ref) => transfers.run(() => ingestAttempt(ref)),
+    rereadResults: (ref) => transfers.run(() => rereadResults(ref)),
+    abandonBatch: createAbandonBatch(dependencies),
     resolveAttempt: createResolveAttempt(dependencies),
     pollAttempt: createPollAttempt(dependencies),
     cancelAttempt: createCancelAttempt(dependencies),

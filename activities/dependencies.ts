@@ -34,6 +34,9 @@ export interface JobWorkflowControl {
   signalCancel(jobId: string): Promise<void>;
   /** Ends the wait of a shard. One whose workflow has ended is left alone. */
   wakeShard(jobId: string, shard: number): Promise<void>;
+  /** Has a job look at its shards, start those whose workflow is gone and wake the others. False: it has no workflow. */
+  wakeJob(jobId: string): Promise<boolean>;
+  isShardRunning(jobId: string, shard: number): Promise<boolean>;
 }
 
 /** Paces and bounds, from the environment. All in milliseconds but the last three. */

@@ -2,11 +2,13 @@ import type pg from 'pg';
 import { loadAdmissionFacts } from '../db/admission-facts.ts';
 import { keepCustomerPricing } from '../db/customer-pricing.ts';
 import { listFindingDetails } from '../db/finding-details.ts';
+import { NOT_BEFORE, releaseShards } from '../db/held-shards.ts';
 import { findJobRow, findLockedJobRow, getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { listShards } from '../db/shards.ts';
 import { findSubmission, recordAcceptance, recordRefusal } from '../db/submissions.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { judgeAdmission, type Verdict } from '../domain/admission.ts';
+import { heldForMs } from '../domain/execution-times.ts';
 import { isTerminal } from '../domain/job-state.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
 import type { Calibration } from '../domain/token-calibration.ts';
@@ -17,6 +19,7 @@ import { lockBudgets, reserve } from '../ledger/reserve.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import type { AdmissionVerdict, JobActivities } from './interfaces.ts';
 import { createPlanShards } from './plan-shards.ts';
+import { createWaveActivities } from './retry-waves.ts';
 
 /** Shards shown to the workflow at once. */
 const MAX_OPEN_SHARDS_SHOWN = 50;
@@ -32,11 +35,15 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
     },
 
     planShards: createPlanShards(dependencies),
+    ...createWaveActivities(dependencies),
 
     readShards: async ({ jobId }) => {
       const job = await getJobRow(db.pool, jobId);
       const shards = await listShards(db.pool, job.key);
       const open = shards.filter((shard) => isShardOpen(shard.state));
+      const heldMs = heldForMs(job, now());
+      if (heldMs === 0 && open.some(({ waitingReason }) => waitingReason === NOT_BEFORE))
+        await inTransaction(db, async (client) => releaseShards(client, await lockJobRow(client, jobId)));
       const working = open.filter((shard) => shard.state !== 'planned');
       const planned = open.filter((shard) => shard.state === 'planned');
       // Those at work too: starting one that runs is harmless, and one whose workflow was ended goes on.
@@ -45,7 +52,7 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
         total: shards.length,
         settled: shards.length - open.length,
         open: [...working, ...planned].slice(0, MAX_OPEN_SHARDS_SHOWN).map(({ shard, state }) => ({ shard, state })),
-        toStart: toStart.map(({ shard, provider, providerModel, itemCount }) => ({
+        toStart: (heldMs > 0 ? [] : toStart).map(({ shard, provider, providerModel, itemCount }) => ({
           shard,
           provider,
           providerModel,
@@ -53,6 +60,8 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
         })),
         cancelRequested: job.cancelRequestedAt !== null,
         status: job.state,
+        ...(heldMs > 0 && { heldForMs: heldMs }),
+        ...((job.retryPolicy?.maxAttempts ?? 1) > 1 && { mayRetry: true }),
       };
     },
 

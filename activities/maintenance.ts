@@ -2,47 +2,44 @@ import { insertEvent } from '../db/events.ts';
 import { purgeIdempotencyKeys } from '../db/idempotency-keys.ts';
 import { toUuid } from '../db/ids.ts';
 import { reapOldGenerations } from '../db/old-manifests.ts';
-import { listOpenJobs } from '../db/open-jobs.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { purgeProviderWebhookEvents } from '../db/provider-webhook-events.ts';
+import { type NewFinding, purgeFindings, recordFinding } from '../db/sweep-findings.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { verifyLedger } from '../ledger/verify.ts';
+import { type LedgerDifference, verifyLedger } from '../ledger/verify.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { translateFailures } from './failures.ts';
 import { beat } from './heartbeats.ts';
 import type { MaintenanceActivities } from './interfaces.ts';
+import { createSweepMoney } from './sweeps/held-money.ts';
+import { createSweepDeadlines } from './sweeps/passed-deadlines.ts';
+import { createSweepShards } from './sweeps/quiet-shards.ts';
+import { createRecoverJobs } from './sweeps/stranded-jobs.ts';
+import { createSweepRoom } from './sweeps/stray-room.ts';
+import { createSweepSurplus } from './sweeps/surplus-batches.ts';
+import { createSweepCreates } from './sweeps/unanswered-creates.ts';
 
-/** A submission younger than this is still being handed over by the api. */
-const SETTLING_IN_MS = 15_000;
-const MAX_JOBS_A_SWEEP = 2_000;
 /** Ended jobs are verified for this long after their end; older ones by `ledger verify`. */
 const VERIFY_BACK_MS = 24 * 3_600_000;
 
 /** Sweeps: each finds what something else should have done, and does it. Harmless to repeat and to run twice at once. */
-export function createMaintenanceActivities({ db, workflows, now, log }: ActivityDependencies): MaintenanceActivities {
+export function createMaintenanceActivities(dependencies: ActivityDependencies): MaintenanceActivities {
+  const { db, now, log } = dependencies;
   return translateFailures<MaintenanceActivities>({
-    recoverJobs: async () => {
-      const jobs = await listOpenJobs(db.pool, new Date(now().getTime() - SETTLING_IN_MS), MAX_JOBS_A_SWEEP);
-      let started = 0;
-      let signalled = 0;
-      for (const job of jobs) {
-        beat();
-        if (await workflows.start(job)) {
-          started += 1;
-          log.warn({ jobId: job.jobId }, 'an open job had no workflow; started one');
-        } else if (job.cancelRequested) {
-          await workflows.signalCancel(job.jobId);
-          signalled += 1;
-        }
-      }
-      return { started, signalled };
-    },
+    recoverJobs: createRecoverJobs(dependencies),
+    sweepShards: createSweepShards(dependencies),
+    sweepDeadlines: createSweepDeadlines(dependencies),
+    sweepCreates: createSweepCreates(dependencies),
+    sweepMoney: createSweepMoney(dependencies),
+    sweepRoom: createSweepRoom(dependencies),
+    sweepSurplus: createSweepSurplus(dependencies),
 
     verifyLedgers: async () => {
       const report = await verifyLedger(db, { since: new Date(now().getTime() - VERIFY_BACK_MS), onProgress: beat });
       for (const difference of report.differences) {
         log.warn({ ...difference }, 'ledger difference');
         await inTransaction(db, (client) => announceDifference(client, difference.subject));
+        await recordFinding(db.pool, findingOf(difference), now());
       }
       return { checked: report.jobs, differences: report.differences.length };
     },
@@ -52,12 +49,25 @@ export function createMaintenanceActivities({ db, workflows, now, log }: Activit
       const keys = await purgeIdempotencyKeys(db.pool, now());
       const events = await purgeProviderWebhookEvents(db.pool, now());
       const items = await reapOldGenerations(db, now());
-      return { removed: keys + events + items };
+      const findings = await purgeFindings(db.pool, now());
+      return { removed: keys + events + items + findings };
     },
   });
 }
 
-/** To the tenant of the job; a difference of a budget is told to operators by the log and `ledger verify`. */
+function findingOf({ subject, check, found, expected }: LedgerDifference): NewFinding {
+  const jobId = subject.split(' ')[0] ?? '';
+  return {
+    kind: 'ledger_difference',
+    subject: `${subject}: ${check}`,
+    jobId: toUuid('job', jobId) === null ? null : jobId,
+    tenantId: null,
+    facts: { check, found, expected },
+    repair: 'nothing',
+  };
+}
+
+/** To the tenant of the job; a difference of a budget is told to operators alone. */
 async function announceDifference(client: Parameters<typeof insertEvent>[0], subject: string): Promise<void> {
   const uuid = toUuid('job', subject.split(' ')[0] ?? '');
   if (uuid === null) return;

@@ -6,12 +6,15 @@ import { recordProviderProgress } from '../db/provider-progress.ts';
 import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { shardStateOfPhase } from '../domain/batch-phase.ts';
+import { type StopReason, stopReason, untilDeadline } from '../domain/execution-times.ts';
 import { estimateCompletion, learnedExpectedEnd, nextPollDelay } from '../domain/poll-schedule.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
+import { answerInTime } from './answer-in-time.ts';
+import { isCredentialWaitOver } from './credential-wait.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { cancellationSignal } from './heartbeats.ts';
 import type { PollResult, ProviderActivities, WaitingReason } from './interfaces.ts';
+import { isOutOfReach, isOverdue } from './provider-window.ts';
 import { getProvider } from './providers.ts';
 import { noteQueueMove } from './queue-moves.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
@@ -19,10 +22,6 @@ import { DENIALS, waitedMs, waitingAfterAnswer } from './waiting.ts';
 
 const POLL_FACTOR = 1.5;
 const POLL_JITTER = 0.1;
-/** How long past its window a provider may be out of reach before the batch is called lost. */
-const OUT_OF_REACH_MS = 48 * 3_600_000;
-/** For a batch that the provider gave no end of its window. */
-const USUAL_WINDOW_MS = 24 * 3_600_000;
 
 interface Polled {
   readonly job: JobRow;
@@ -41,13 +40,14 @@ export function createPollAttempt(dependencies: ActivityDependencies): ProviderA
     const job = await getJobRow(db.pool, ref.jobId);
     const shard = await getShard(db.pool, job.key, ref.shard);
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
+    if (shard.givenUpAt !== null) return readRows(attempt);
     const polled = { job, shard, attempt, pollsWithoutChange: ref.pollsWithoutChange };
     if (attempt.providerBatchId === null)
       throw new Error(`attempt ${ref.attempt} of shard ${ref.shard} has no batch to poll`);
     const { providerBatchId } = attempt;
     try {
       const provider = getProvider(dependencies.providers, shard.provider);
-      const batch = await provider.retrieveBatch({ providerBatchId, signal: cancellationSignal() });
+      const batch = await answerInTime((signal) => provider.retrieveBatch({ providerBatchId, signal }));
       return await recordAnswer(dependencies, polled, batch);
     } catch (error) {
       if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
@@ -65,15 +65,12 @@ async function recordAnswer(
   const { job, shard, attempt } = polled;
   const at = now();
   const changed = batch.nativeStatus !== attempt.nativeStatus;
+  const current = { ...attempt, expiresAt: batch.expiresAt ?? attempt.expiresAt };
   const expectedEndInMs = await expectEnd(dependencies, polled, at);
-  const delayMs = nextDelay(
-    dependencies,
-    { ...polled, pollsWithoutChange: changed ? 0 : polled.pollsWithoutChange },
-    at,
-    batch,
-    expectedEndInMs,
-  );
-  const { cancelRequested, mayWake } = await inTransaction(db, async (client) => {
+  const asPolled = { ...polled, pollsWithoutChange: changed ? 0 : polled.pollsWithoutChange };
+  const delayMs = untilDeadline(job, nextDelay(dependencies, asPolled, at, batch, expectedEndInMs), at);
+  const isLate = batch.phase !== 'ended' && isOverdue(current, at);
+  const { stopped, mayWake } = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
     await recordPoll(client, job.key, attempt, {
       ...batch,
@@ -84,7 +81,7 @@ async function recordAnswer(
     const nextPollAt = batch.phase === 'ended' ? null : new Date(at.getTime() + delayMs);
     await moveShard(client, locked, shard.shard, {
       state: shardStateOfPhase(batch.phase),
-      ...waitingAfterAnswer(shard, batch),
+      ...(isLate ? { waiting: 'batch_overdue' } : waitingAfterAnswer(shard, batch)),
       nextPollAt,
       now: at,
     });
@@ -94,12 +91,14 @@ async function recordAnswer(
       endsAt: endsInMs === null || endsInMs < 0 ? null : new Date(at.getTime() + endsInMs),
     });
     const mayWake = await noteQueueMove(client, polled, batch, at);
-    return { cancelRequested: locked.cancelRequestedAt !== null, mayWake };
+    return { stopped: stopReason(locked, at), mayWake };
   });
   if (mayWake) await wakeNext(dependencies, accountOf(attempt, shard), keyOf(polled));
   if (changed) log.info({ jobId: job.jobId, shard: shard.shard, nativeStatus: batch.nativeStatus }, 'batch moved');
+  const answer = { nativeStatus: batch.nativeStatus, end: batch.end, changed, delayMs, ...stopping(stopped) };
+  if (isLate && isOutOfReach(current, at)) return { kind: 'lost', mayRun: true, ...answer };
   const kind = batch.phase === 'ended' ? 'ended' : 'open';
-  return { kind, nativeStatus: batch.nativeStatus, end: batch.end, changed, delayMs, cancelRequested };
+  return { kind, ...answer, ...(isLate && { waiting: 'batch_overdue' }) };
 }
 
 async function recordNoAnswer(
@@ -112,13 +111,17 @@ async function recordNoAnswer(
   const at = now();
   const waiting = waitingWithoutAnswer(shard, error);
   const deniedMs = waiting === 'batch_denied' ? waitedMs(shard, waiting, at) : 0;
-  const lost = deniedMs >= settings.providerLostAfterMs || pastWindowMs(attempt, at) >= OUT_OF_REACH_MS;
-  const delayMs = Math.max(error.retryAfterMs ?? 0, nextDelay(dependencies, polled, at, null, null));
+  const isParked = waiting === 'credential_refused';
+  const lost = isParked
+    ? isCredentialWaitOver(shard, attempt, at, settings.waitLimitMs)
+    : deniedMs >= settings.providerLostAfterMs || isOutOfReach(attempt, at);
+  const patient = Math.max(error.retryAfterMs ?? 0, nextDelay(dependencies, polled, at, null, null));
+  const delayMs = untilDeadline(job, patient, at);
   log.warn(
     { jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status, deniedMs, lost },
     'poll not answered',
   );
-  const cancelRequested = await inTransaction(db, async (client) => {
+  const stopped = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
     await recordNativeErrors(client, job.key, attempt, [
       { code: error.code, status: error.status, message: error.message, at },
@@ -129,10 +132,30 @@ async function recordNoAnswer(
       nextPollAt: new Date(at.getTime() + delayMs),
       now: at,
     });
-    return locked.cancelRequestedAt !== null;
+    return stopReason(locked, at);
   });
-  const nativeStatus = attempt.nativeStatus ?? 'not known yet';
-  return { kind: lost ? 'lost' : 'open', nativeStatus, end: null, changed: false, delayMs, cancelRequested };
+  return {
+    ...{ kind: lost ? 'lost' : 'open', nativeStatus: nativeStatusOf(attempt), end: null, changed: false, delayMs },
+    ...stopping(stopped),
+    waiting,
+    ...(isParked && { close: 'credential_refused' }),
+  };
+}
+
+/** For a caller that does not know the word: it asks again, not at once. */
+const READ_ROWS_MS = 1_000;
+
+function readRows(attempt: AttemptRow): PollResult {
+  const asBefore = { nativeStatus: nativeStatusOf(attempt), end: null, changed: false, ...stopping(null) };
+  return { kind: 'open', readRows: true, delayMs: READ_ROWS_MS, ...asBefore };
+}
+
+function nativeStatusOf({ nativeStatus }: AttemptRow): string {
+  return nativeStatus ?? 'not known yet';
+}
+
+function stopping(stopped: StopReason | null): Pick<PollResult, 'cancelRequested' | 'stopped'> {
+  return { cancelRequested: stopped !== null, stopped };
 }
 
 /**
@@ -143,11 +166,6 @@ function waitingWithoutAnswer({ waitingReason }: ShardRow, { code }: ProviderErr
   if (DENIALS.includes(code)) return 'batch_denied';
   if (code === 'credential_refused') return 'credential_refused';
   return waitingReason === 'batch_denied' ? 'batch_denied' : 'provider_trouble';
-}
-
-function pastWindowMs({ expiresAt, acceptedAt, createdAt }: AttemptRow, at: Date): number {
-  const closesAt = expiresAt?.getTime() ?? (acceptedAt ?? createdAt).getTime() + USUAL_WINDOW_MS;
-  return at.getTime() - closesAt;
 }
 
 async function expectEnd({ db }: ActivityDependencies, { shard, attempt }: Polled, at: Date): Promise<number | null> {

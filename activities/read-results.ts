@@ -5,6 +5,7 @@ import type { StagedLine } from '../db/result-stage.ts';
 import type { ShardRow } from '../db/shards.ts';
 import type { UnmatchedLine } from '../db/unmatched-lines.ts';
 import { decodeProviderItemId } from '../domain/attempt-token.ts';
+import { isCutByDeadline } from '../domain/execution-times.ts';
 import { type FailureCode, failureClassOf } from '../domain/failure.ts';
 import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
 import { itemStateCode } from '../domain/item-state.ts';
@@ -23,6 +24,8 @@ export interface MatchedLine {
   readonly result: LineResult;
   /** False for a line of which only the id can be read: any other line of the item says more. */
   readonly isReadable: boolean;
+  /** That it was cancelled is the doing of the job's own deadline. */
+  readonly isCutByDeadline?: boolean;
 }
 
 export interface ReadLines {
@@ -48,6 +51,7 @@ export function matchLines(
   lines: readonly JsonlLine[],
 ): ReadLines {
   const read: ReadLines = { matched: [], unmatched: [], foreign: 0 };
+  const isCut = isCutByDeadline(job, attempt.endedAt);
   for (const { line, ...content } of lines) {
     const decoded = readLine(provider, job.endpoint, content);
     const id = decodeProviderItemId(decoded.providerItemId);
@@ -59,7 +63,7 @@ export function matchLines(
     if (isOurs) {
       const isReadable = decoded.kind === 'result';
       const result = isReadable ? decoded.result : malformed(decoded.reason);
-      read.matched.push({ itemNo: id.itemNo, line, result, isReadable });
+      read.matched.push({ itemNo: id.itemNo, line, result, isReadable, ...(isCut && { isCutByDeadline: true }) });
     } else {
       const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
       if (decoded.providerItemId !== null && id?.token !== attempt.attemptToken) read.foreign += 1;
@@ -109,7 +113,7 @@ function chargeable(result: LineResult, estimate: { inputTokens: number; outputT
 
 /** Prices a line by its own usage and tier, and gives it the form it settles in. */
 export function toStagedLine(
-  { itemNo, line, result, isReadable }: MatchedLine,
+  { itemNo, line, result, isReadable, isCutByDeadline: isCut = false }: MatchedLine,
   file: number,
   {
     price,
@@ -162,6 +166,7 @@ export function toStagedLine(
     case 'expired':
       return { ...base, ...nothing, rank: 2, state: EXPIRED, ...failed('batch_expired'), model };
     case 'cancelled':
+      if (isCut) return { ...base, ...nothing, rank: 2, state: EXPIRED, ...failed('deadline'), model };
       return { ...base, ...nothing, rank: 2, state: CANCELLED, ...failed('provider_cancelled'), model };
   }
 }

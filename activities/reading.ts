@@ -1,10 +1,9 @@
 import type { AttemptRow } from '../db/attempts.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { ShardRow } from '../db/shards.ts';
-import type { HeldReplies } from '../db/stored-estimate.ts';
+import type { TargetPrice } from '../db/target-prices.ts';
 import type { CustomerPricing } from '../domain/customer-pricing.ts';
 import type { ResultReading } from '../domain/ingest-decision.ts';
-import type { PriceRow } from '../domain/price-row.ts';
 import type { BatchProvider } from '../providers/provider.ts';
 
 /** One reading of the result files of an attempt's batch. */
@@ -13,9 +12,7 @@ export interface Reading extends ResultReading {
   readonly shard: ShardRow;
   readonly attempt: AttemptRow;
   readonly provider: BatchProvider;
-  readonly price: PriceRow;
-  /** What was held for a reply whose request sets no cap. */
-  readonly uncapped: HeldReplies;
+  readonly target: TargetPrice;
   /** Of the job's customer; null where it is shown what the tenant pays. */
   readonly customerPricing: CustomerPricing | null;
   /** Lines put into the stage, by settlement range. */
@@ -31,4 +28,6 @@ export interface Counts {
   unmatched: number;
   /** Of the unmatched, those that name an item of another attempt, or of somebody else's. */
   foreign: number;
+  /** Items that settled by lines that completed. */
+  settled: number;
 }

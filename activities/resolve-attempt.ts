@@ -2,13 +2,16 @@ import { type AttemptRow, closeAttempt, getAttempt } from '../db/attempts.ts';
 import { accountOf } from '../db/capacity-accounts.ts';
 import { listOwned } from '../db/creates.ts';
 import { getJobRow, type JobRow } from '../db/job-rows.ts';
+import { recordCandidates } from '../db/shard-marks.ts';
 import { getShard, type ShardRow } from '../db/shards.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { acceptBatch } from './accept-batch.ts';
+import { adoptChosen } from './adopt-chosen.ts';
+import { isCredentialWaitOver } from './credential-wait.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
-import type { ProviderActivities } from './interfaces.ts';
+import type { ProviderActivities, ResolveResult } from './interfaces.ts';
 import { getProvider } from './providers.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
@@ -26,13 +29,16 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
     const shard = await getShard(db.pool, job.key, ref.shard);
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
     if (attempt.providerBatchId !== null) return { kind: 'accepted' };
-    if (attempt.closedAt !== null) return { kind: 'not_found' };
+    // What comes next the rows say to whoever reads them.
+    if (attempt.closedAt !== null || shard.givenUpAt !== null) return { kind: 'not_found' };
+    const looking = { job, shard, attempt };
     let candidates: NativeBatch[];
     try {
-      candidates = await findCandidates(dependencies, job, shard, attempt);
+      if (await adoptChosen(dependencies, looking)) return { kind: 'accepted' };
+      candidates = await findCandidates(dependencies, looking);
     } catch (error) {
       if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
-      return { kind: 'no_answer', delayMs: error.retryAfterMs ?? settings.listingLagMs };
+      return answerNoLook(dependencies, looking, error);
     }
     const [first, ...others] = candidates;
     if (first === undefined) {
@@ -46,7 +52,7 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
       return { kind: 'not_found' };
     }
     if (others.length > 0) {
-      await showIndeterminate(dependencies, job, shard);
+      await showIndeterminate(dependencies, looking, candidates);
       return { kind: 'indeterminate', candidates: candidates.length, delayMs: INDETERMINATE_DELAY_MS };
     }
     await acceptBatch(dependencies, { job, attempt, batch: first, foundByLook: true });
@@ -55,11 +61,9 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
 }
 
 /** Without a label a provider may name batches that other attempts have: those are none of this one's. */
-async function findCandidates(
+export async function findCandidates(
   { db, providers }: ActivityDependencies,
-  job: JobRow,
-  shard: ShardRow,
-  attempt: AttemptRow,
+  { job, shard, attempt }: Looking,
 ): Promise<NativeBatch[]> {
   const found = await getProvider(providers, shard.provider).findBatches({
     attemptToken: attempt.attemptToken,
@@ -73,6 +77,38 @@ async function findCandidates(
   return found.filter(({ providerBatchId: id }) => !owned.has(id) && !attempt.disownedBatchIds.includes(id));
 }
 
-async function showIndeterminate({ db, now }: ActivityDependencies, job: JobRow, shard: ShardRow): Promise<void> {
+interface Looking {
+  readonly job: JobRow;
+  readonly shard: ShardRow;
+  readonly attempt: AttemptRow;
+}
+
+/** A provider that could not be asked has not been looked at. One that refuses the credential is asked no longer than others are. */
+async function answerNoLook(
+  { db, settings, now }: ActivityDependencies,
+  { job, shard, attempt }: Looking,
+  error: ProviderError,
+): Promise<ResolveResult> {
+  const at = now();
+  if (error.code === 'credential_refused') {
+    await recordMove(db, job, shard.shard, { state: shard.state, waiting: 'credential_refused', now: at });
+    if (isCredentialWaitOver(shard, attempt, at, settings.waitLimitMs))
+      return { kind: 'close', reason: 'credential_refused' };
+  }
+  return { kind: 'no_answer', delayMs: error.retryAfterMs ?? settings.listingLagMs };
+}
+
+async function showIndeterminate(
+  { db, now }: ActivityDependencies,
+  { job, shard, attempt }: Looking,
+  candidates: readonly NativeBatch[],
+): Promise<void> {
+  const shown = candidates.map((batch) => ({
+    provider_batch_id: batch.providerBatchId,
+    native_status: batch.nativeStatus,
+    created_at: batch.createdAt?.toISOString() ?? null,
+    native_request_counts: batch.nativeCounts,
+  }));
+  await recordCandidates(db.pool, job.key, attempt, shown);
   await recordMove(db, job, shard.shard, { state: 'indeterminate', waiting: 'confirming_submission', now: now() });
 }

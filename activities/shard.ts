@@ -5,39 +5,31 @@ import { readNativeError } from '../db/native-errors.ts';
 import { countOpenItems, estimateInputTokens, getShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
+import { heldForMs, stopReason } from '../domain/execution-times.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
 import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { GATEWAY_CREDENTIAL } from './gateway-credential.ts';
 import { beat } from './heartbeats.ts';
-import type { ShardActivities, ShardStep } from './interfaces.ts';
+import type { ShardActivities, ShardRef, ShardStep } from './interfaces.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
+import { settleWhatWasRead } from './settle-left.ts';
 import { settleRanges } from './settle-ranges.ts';
 
 /** Each new attempt needs a reason of its own; this many mean that something else is wrong. */
 const MAX_ATTEMPTS = 1_000;
 
+type Client = Parameters<typeof insertAttempt>[0];
+
+const SETTLED = { kind: 'settled' } as const;
+const GIVEN_UP = { kind: 'close', reason: 'given_up' } as const;
+
 /** The activities of one shard that speak to Postgres alone. */
 export function createShardActivities(dependencies: ActivityDependencies): ShardActivities {
   const { db, now, log } = dependencies;
   return {
-    nextStep: (ref) =>
-      inTransaction(db, async (client) => {
-        const job = await lockJobRow(client, ref.jobId);
-        const shard = await getShard(client, job.key, ref.shard);
-        if (!isShardOpen(shard.state)) return { kind: 'settled' };
-        const attempt = await findLastAttempt(client, job.key, ref.shard);
-        if (attempt !== null && attempt.closedAt === null) {
-          if (isUnsent(attempt) && job.cancelRequestedAt !== null) {
-            await closeAttempt(client, job.key, attempt, { outcome: 'not_sent', now: now() });
-            return { kind: 'close', reason: 'cancelled' };
-          }
-          return goOn(attempt, shard, dependencies);
-        }
-        if (job.cancelRequestedAt !== null) return { kind: 'close', reason: 'cancelled' };
-        return startAttempt(client, job, shard, attempt, dependencies);
-      }),
+    nextStep: (ref) => inTransaction(db, (client) => decideStep(client, dependencies, ref)),
 
     closeShard: async ({ jobId, shard: number, reason }) => {
       const job = await getJobRow(db.pool, jobId);
@@ -51,6 +43,7 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
         message: failure.message,
         nativeError: isRefusal(reason) && attempt !== null ? await readNativeError(db.pool, job.key, attempt) : null,
       };
+      if (reason === 'given_up' && attempt !== null) await settleWhatWasRead(db, { job, shard, attempt });
       let closed = 0;
       for (const range of settleRanges(shard)) {
         beat();
@@ -65,6 +58,29 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
   };
 }
 
+/** In the transaction that locks the job: what is decided holds until it commits. */
+async function decideStep(
+  client: Client,
+  dependencies: ActivityDependencies,
+  { jobId, shard: number }: ShardRef,
+): Promise<ShardStep> {
+  const job = await lockJobRow(client, jobId);
+  const shard = await getShard(client, job.key, number);
+  if (!isShardOpen(shard.state)) return shard.rereadRequestedAt === null ? SETTLED : { ...SETTLED, reread: true };
+  const attempt = await findLastAttempt(client, job.key, number);
+  const at = dependencies.now();
+  const stopped = stopReason(job, at);
+  if (attempt !== null && attempt.closedAt === null) {
+    if (!isUnsent(attempt) || stopped === null) return goOn(attempt, shard, dependencies);
+    await closeAttempt(client, job.key, attempt, { outcome: 'not_sent', now: at });
+  }
+  if (stopped !== null) return { kind: 'close', reason: stopped };
+  if (shard.givenUpAt !== null) return GIVEN_UP;
+  const delayMs = heldForMs(job, at);
+  if (delayMs > 0) return { kind: 'held', delayMs };
+  return startAttempt(client, job, shard, attempt, dependencies);
+}
+
 /** Ends for which the provider has said why, and that one word of it holds for every item. */
 function isRefusal(reason: CloseReason): boolean {
   return reason === 'rejected' || reason === 'batch_failed';
@@ -74,7 +90,14 @@ function isUnsent(attempt: AttemptRow): boolean {
   return attempt.providerBatchId === null && attempt.createStartedAt === null;
 }
 
-function goOn(attempt: AttemptRow, shard: ShardRow, { settings, now }: ActivityDependencies): ShardStep {
+function goOn(attempt: AttemptRow, shard: ShardRow, dependencies: ActivityDependencies): ShardStep {
+  const next = continueAttempt(attempt, shard, dependencies);
+  // A create may be on its way until its deadline: only after that can its batch be looked for, and cancelled.
+  const isOnItsWay = next.kind === 'resolve' && next.lookAfterMs > 0;
+  return shard.givenUpAt === null || isOnItsWay ? next : GIVEN_UP;
+}
+
+function continueAttempt(attempt: AttemptRow, shard: ShardRow, { settings, now }: ActivityDependencies): ShardStep {
   const step = { attempt: attempt.attempt, items: attempt.itemCount, provider: shard.provider };
   if (attempt.providerBatchId !== null) return { kind: 'poll', ...step, nativeStatus: attempt.nativeStatus };
   if (attempt.createDeadline === null) return { kind: 'submit', ...step };
@@ -83,7 +106,7 @@ function goOn(attempt: AttemptRow, shard: ShardRow, { settings, now }: ActivityD
 }
 
 async function startAttempt(
-  client: Parameters<typeof insertAttempt>[0],
+  client: Client,
   job: JobRow,
   shard: ShardRow,
   last: AttemptRow | null,
@@ -102,6 +125,7 @@ async function startAttempt(
     credentialId: GATEWAY_CREDENTIAL,
     itemCount: items,
     estimatedInputTokens: await estimateInputTokens(client, job.key, shard, items),
+    disownedBatchIds: last?.disownedBatchIds ?? [],
   });
   return { kind: 'submit', attempt, items, provider: shard.provider };
 }

@@ -5,6 +5,7 @@ import { giveCreateBack, isCreateUnanswered, takeCreate } from '../db/creates.ts
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { getShard, moveShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { stopReason, untilDeadline } from '../domain/execution-times.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
 import { isShardOpen, type ShardState } from '../domain/shard-state.ts';
 import type { BatchProvider, NativeBatch } from '../providers/provider.ts';
@@ -13,7 +14,7 @@ import { acceptBatch } from './accept-batch.ts';
 import { buildInput } from './build-input.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal, whileBeating } from './heartbeats.ts';
-import type { ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
+import type { AttemptRef, ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
 import { getProvider } from './providers.ts';
 import { takeTurn } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
@@ -37,24 +38,32 @@ const READ_AGAIN: SubmitResult = { kind: 'wait', reason: 'confirming_submission'
  * a second create under one token impossible, whatever restarts, resets or thaws: who does not win it only looks.
  */
 export function createSubmitAttempt(dependencies: ActivityDependencies): ProviderActivities['submitAttempt'] {
-  const { db, catalogue, settings } = dependencies;
+  const { db, now } = dependencies;
   return async (ref) => {
     const job = await getJobRow(db.pool, ref.jobId);
-    const shard = await getShard(db.pool, job.key, ref.shard);
-    const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
-    if (!isShardOpen(shard.state) || attempt.closedAt !== null) return READ_AGAIN;
-    if (attempt.providerBatchId !== null) return { kind: 'accepted' };
-    if (attempt.createStartedAt !== null) return { kind: 'unknown', lookAfterMs: settings.listingLagMs };
-    const pauseMs = pauseBefore(attempt, shard, dependencies.now());
-    if (pauseMs > 0) return { kind: 'wait', reason: 'confirming_submission', delayMs: pauseMs, giveUp: null };
-    const capability = catalogue.findCapability(shard.provider, job.endpoint, shard.providerModel);
-    const oneAtATime = capability?.sizesDiffer ?? true;
-    const provider = getProvider(dependencies.providers, shard.provider);
-    const submission = { job, shard, attempt, provider, oneAtATime };
-    if (oneAtATime && (await isCreateUnanswered(db.pool, job.key, attempt)))
-      return waitToCreate(dependencies, submission);
-    return (await takeTurn(dependencies, submission)) ?? send(dependencies, submission);
+    const result = await submit(dependencies, job, ref);
+    return result.kind === 'wait' ? { ...result, delayMs: untilDeadline(job, result.delayMs, now()) } : result;
   };
+}
+
+async function submit(dependencies: ActivityDependencies, job: JobRow, ref: AttemptRef): Promise<SubmitResult> {
+  const { db, catalogue, settings, now } = dependencies;
+  const shard = await getShard(db.pool, job.key, ref.shard);
+  const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
+  if (!isShardOpen(shard.state) || shard.givenUpAt !== null || attempt.closedAt !== null) return READ_AGAIN;
+  if (attempt.providerBatchId !== null) return { kind: 'accepted' };
+  if (attempt.createStartedAt !== null) return { kind: 'unknown', lookAfterMs: settings.listingLagMs };
+  // Rows say so to whoever asks what comes next; here it keeps a file from being built and uploaded for nothing.
+  if (stopReason(job, now()) !== null) return READ_AGAIN;
+  const pauseMs = pauseBefore(attempt, shard, now());
+  if (pauseMs > 0) return { kind: 'wait', reason: 'confirming_submission', delayMs: pauseMs, giveUp: null };
+  const capability = catalogue.findCapability(shard.provider, job.endpoint, shard.providerModel);
+  const oneAtATime = capability?.sizesDiffer ?? true;
+  const provider = getProvider(dependencies.providers, shard.provider);
+  const submission = { job, shard, attempt, provider, oneAtATime };
+  if (oneAtATime && (await isCreateUnanswered(db.pool, job.key, attempt)))
+    return waitToCreate(dependencies, submission);
+  return (await takeTurn(dependencies, submission)) ?? send(dependencies, submission);
 }
 
 async function send(dependencies: ActivityDependencies, submission: Submission): Promise<SubmitResult> {
@@ -65,7 +74,7 @@ async function send(dependencies: ActivityDependencies, submission: Submission):
   try {
     await move(dependencies, submission, 'uploading');
     if (attempt.inputFileId !== null) return await create(dependencies, submission, attempt.inputFileId, null);
-    const signal = cancellationSignal();
+    const signal = AbortSignal.any([cancellationSignal(), atDeadline(job, sentAt)]);
     const built = await buildInput(db, { ...submission, workDirectory: settings.workDirectory, signal });
     file = built.path;
     if (built.items === 0) return await closeEmpty(dependencies, submission);
@@ -76,11 +85,27 @@ async function send(dependencies: ActivityDependencies, submission: Submission):
     if (uploaded !== null) await recordInputFile(db.pool, job.key, attempt, uploaded.inputFileId);
     return await create(dependencies, sending, uploaded?.inputFileId ?? null, file);
   } catch (error) {
+    if (isCutShort(error, job, now())) return READ_AGAIN;
     if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
     return answerRefusal(dependencies, { ...submission, error, sentAt });
   } finally {
     if (file !== null) await rm(file, { force: true });
   }
+}
+
+/** Node takes a longer time for none. A deadline further off than that is none of one upload's. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Stops a build or an upload when the deadline passes. A create that was sent is awaited. */
+function atDeadline({ deadline }: JobRow, at: Date): AbortSignal {
+  if (deadline === null) return new AbortController().signal;
+  return AbortSignal.timeout(Math.min(Math.max(0, deadline.getTime() - at.getTime()), MAX_TIMER_MS));
+}
+
+function isCutShort(error: unknown, job: JobRow, at: Date): boolean {
+  if (stopReason(job, at) !== 'deadline' || cancellationSignal().aborted) return false;
+  if (error instanceof ProviderError) return error.code === 'aborted';
+  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 }
 
 /** Creates that a failing provider leaves unanswered, each with an upload of its own, come less and less often. */
@@ -135,14 +160,15 @@ async function create(
   return { kind: 'accepted' };
 }
 
-/** Another run sent the create, or a cancel came first. */
+/** Another run sent the create, or a cancel or the deadline came first. */
 async function afterLosing(dependencies: ActivityDependencies, { job, attempt }: Submission): Promise<SubmitResult> {
   const { db, settings, now } = dependencies;
   const current = await getAttempt(db.pool, job.key, attempt.shard, attempt.attempt);
   if (current.createStartedAt !== null)
     return { kind: 'unknown', lookAfterMs: settings.createDeadlineMs + settings.listingLagMs };
-  await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_sent', now: now() });
-  return { kind: 'close', reason: 'cancelled' };
+  const at = now();
+  await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_sent', now: at });
+  return { kind: 'close', reason: stopReason(await getJobRow(db.pool, job.jobId), at) ?? 'cancelled' };
 }
 
 /** None of its items could be put to the provider: they have all ended, and nothing is sent. */

@@ -15,6 +15,7 @@ import { jobsRouter } from './routes/jobs/router.ts';
 import { modelsRouter } from './routes/models/router.ts';
 import { operatorRouter } from './routes/operator/router.ts';
 import { providerWebhooksRouter } from './routes/provider-webhooks/router.ts';
+import { schedulesRouter } from './routes/schedules/router.ts';
 import { usageRouter } from './routes/usage/router.ts';
 
 /** The whole HTTP surface over the given dependencies; it listens nowhere by itself. */
@@ -33,6 +34,7 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
   );
   app.route('/', healthRouter(dependencies));
   app.route('/', jobsRouter(dependencies));
+  app.route('/', schedulesRouter(dependencies));
   app.route('/', usageRouter(dependencies));
   app.route('/', analyticsRouter(dependencies));
   app.route('/', modelsRouter(dependencies));

@@ -1,10 +1,11 @@
 import type { Database } from '../db/client.ts';
+import type { IntakeSettings } from '../db/intake/intake-settings.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { WebhookVerifier } from '../providers/webhooks.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { IntakeSettings } from './intake/intake-settings.ts';
 import type { JobWorkflows } from './job-workflows.ts';
+import type { ScheduleClock } from './schedule-clock.ts';
 
 /** What an operation may use. Built once, in `main.ts` or by a test. */
 export interface ApiDependencies {
@@ -12,6 +13,9 @@ export interface ApiDependencies {
   /** What is known of providers, models and prices, before any tenant's overrides. */
   readonly catalogue: Catalogue;
   readonly workflows: JobWorkflows;
+  readonly scheduleClock: ScheduleClock;
+  /** Hosts that items may be fetched from without TLS, and although their addresses are not public. */
+  readonly allowedFetchHosts: ReadonlySet<string>;
   /** Of each provider whose events are taken; for any other the path does not exist. */
   readonly providerWebhooks: ReadonlyMap<Provider, WebhookVerifier>;
   readonly intake: IntakeSettings;

@@ -1,5 +1,5 @@
 import type { BatchJobState } from '../workflows/messages.ts';
-import type { StartableJob } from '../workflows/start-options.ts';
+import type { StartableJob, StartableShard } from '../workflows/start-options.ts';
 
 /** `stale`: another submission of the job decides, this one is none any more. */
 type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
@@ -26,6 +26,10 @@ export interface JobWorkflows {
   pollNow(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
   /** Has one shard look at its batch at once. */
   pollShard(jobId: string, shard: number): Promise<SignalOutcome>;
+  /** Has shards read their rows again, whatever they wait for or are at; those without a workflow are started by their job. */
+  rowsChanged(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
+  /** Has a shard's workflow look at its rows, and starts one where it has ended. */
+  startShard(shard: StartableShard): Promise<SignalOutcome>;
   /** The workflow's own answer to its `state` query, null when none came within two seconds. */
   queryState(jobId: string): Promise<BatchJobState | null>;
   isReachable(): Promise<boolean>;

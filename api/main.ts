@@ -4,12 +4,17 @@ import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { type ApiConfig, readApiConfig } from '../config/env.ts';
 import { openDatabase } from '../db/client.ts';
+import {
+  DEFAULT_INTAKE_LIMITS,
+  DEFAULT_SPOOL_MEMORY_BYTES,
+  type IntakeSettings,
+} from '../db/intake/intake-settings.ts';
+import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
 import { createWebhookVerifiers } from '../providers/webhooks.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createApp } from './app.ts';
-import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES, type IntakeSettings } from './intake/intake-settings.ts';
-import { SpoolSpace } from './intake/spool-space.ts';
+import { createScheduleClock } from './schedule-clock.ts';
 import { createJobWorkflows } from './temporal.ts';
 import { openTemporal } from './temporal-connection.ts';
 
@@ -28,10 +33,13 @@ const db = openDatabase({
 });
 const { connectionOptions, namespace = 'default' } = loadClientConnectConfig();
 const connection = openTemporal(connectionOptions ?? {});
+const client = new Client({ connection, namespace });
 const app = createApp({
   db,
   catalogue: createGatewayCatalogue(config.providerFacts),
-  workflows: createJobWorkflows(new Client({ connection, namespace })),
+  workflows: createJobWorkflows(client),
+  scheduleClock: createScheduleClock(client),
+  allowedFetchHosts: config.allowedFetchHosts,
   providerWebhooks: createWebhookVerifiers(config.providerWebhooks),
   intake: intakeSettings(config),
   logger,

@@ -14,6 +14,12 @@ const UNUSED: ApiDependencies = {
   get workflows(): never {
     throw unused();
   },
+  get scheduleClock(): never {
+    throw unused();
+  },
+  get allowedFetchHosts(): never {
+    throw unused();
+  },
   get providerWebhooks(): never {
     throw unused();
   },

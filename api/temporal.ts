@@ -6,8 +6,14 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { batchJobWorkflowId, providerBatchWorkflowId } from '../workflows/ids.ts';
-import { admitUpdate, batchJobStateQuery, cancelSignal, pollNowSignal } from '../workflows/messages.ts';
-import { batchJobStart } from '../workflows/start-options.ts';
+import {
+  admitUpdate,
+  batchJobStateQuery,
+  cancelSignal,
+  pollNowSignal,
+  rowsChangedSignal,
+} from '../workflows/messages.ts';
+import { batchJobStart, type StartableShard, shardRestart } from '../workflows/start-options.ts';
 import { within } from './deadline.ts';
 import type { JobWorkflows, SignalOutcome, SubmitOutcome, SubmittedJob } from './job-workflows.ts';
 
@@ -32,6 +38,8 @@ export function createJobWorkflows(client: Client): JobWorkflows {
       return outcomes.find((outcome) => outcome !== 'not_running') ?? 'not_running';
     },
     pollShard: (jobId, shard) => pollShard(client, jobId, shard),
+    rowsChanged: (jobId, shards) => tellShards(client, jobId, shards),
+    startShard: (shard) => startShard(client, shard),
     queryState: async (jobId) => {
       const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
       const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
@@ -109,6 +117,33 @@ async function isRunning(client: Client, jobId: string): Promise<boolean | null>
 
 function pollShard(client: Client, jobId: string, shard: number): Promise<SignalOutcome> {
   return signal(client, providerBatchWorkflowId(jobId, shard), (handle) => handle.signal(pollNowSignal));
+}
+
+/** Shards signalled at once. */
+const SHARDS_AT_ONCE = 20;
+
+/** A job told to poll finds those of its shards that have no workflow, and starts them. */
+async function tellShards(client: Client, jobId: string, shards: readonly number[]): Promise<SignalOutcome> {
+  const outcomes: SignalOutcome[] = [];
+  for (let first = 0; first < shards.length; first += SHARDS_AT_ONCE) {
+    const some = shards.slice(first, first + SHARDS_AT_ONCE).map((shard) => {
+      const tell = (handle: Handle) => handle.signal(rowsChangedSignal);
+      return signal(client, providerBatchWorkflowId(jobId, shard), tell);
+    });
+    outcomes.push(...(await Promise.all(some)));
+    if (outcomes.includes('unreachable')) return 'unreachable';
+  }
+  if (!outcomes.includes('not_running')) return 'signalled';
+  return signal(client, batchJobWorkflowId(jobId), (handle) => handle.signal(pollNowSignal));
+}
+
+async function startShard(client: Client, shard: StartableShard): Promise<SignalOutcome> {
+  const options = { ...shardRestart(shard), signal: rowsChangedSignal };
+  const started = bounded(client, SIGNAL_MS, () => client.workflow.signalWithStart('providerBatch', options)).then(
+    (): SignalOutcome => 'signalled',
+    (): SignalOutcome => 'unreachable',
+  );
+  return within(started, SIGNAL_MS, 'unreachable');
 }
 
 type Handle = ReturnType<Client['workflow']['getHandle']>;

@@ -110,6 +110,7 @@ function providerOf(results: { readonly file: Buffer; readonly items: number }):
     uploadInput: async () => ({ inputFileId: 'file_in' }),
     createBatch: async () => batchOf(`batch_${process.hrtime.bigint()}`),
     findBatches: async () => [],
+    listLabelled: null,
     retrieveBatch: known,
     cancelBatch: known,
     resultFiles: (ended) => real.resultFiles(ended),

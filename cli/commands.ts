@@ -9,11 +9,14 @@ import { itemsCommand } from './commands/items.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { ledgerCommand } from './commands/ledger.ts';
 import { modelsCommand } from './commands/models.ts';
+import { operatorCommand } from './commands/operator.ts';
 import { pollNowCommand } from './commands/poll-now.ts';
 import { quoteCommand } from './commands/quote.ts';
 import { refundCommand } from './commands/refund.ts';
 import { resultsCommand } from './commands/results.ts';
+import { retryCommand } from './commands/retry.ts';
 import { runCommand } from './commands/run.ts';
+import { schedulesCommand } from './commands/schedules.ts';
 import { statusCommand } from './commands/status.ts';
 import { submitCommand } from './commands/submit.ts';
 import { upCommand } from './commands/up.ts';
@@ -30,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   resultsCommand,
   itemsCommand,
   cancelCommand,
+  retryCommand,
   validateCommand,
   submitCommand,
   quoteCommand,
@@ -37,7 +41,9 @@ export const COMMANDS: readonly Command[] = [
   analyticsCommand,
   ledgerCommand,
   budgetsCommand,
+  schedulesCommand,
   modelsCommand,
+  operatorCommand,
   pollNowCommand,
   refundCommand,
   adjustmentsCommand,

@@ -1,21 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { InvoiceReport } from '../contracts/adjustment.ts';
+import {
+  BatchSchedule,
+  BatchScheduleList,
+  type CreateSchedule,
+  ScheduleTriggered,
+  type UpdateSchedule,
+} from '../contracts/batch-schedule.ts';
 import { BudgetList } from '../contracts/budget.ts';
 import type { CreateJob } from '../contracts/create-job.ts';
 import { ItemsAccepted } from '../contracts/item.ts';
 import { BatchJob, BatchJobList } from '../contracts/job.ts';
 import { LedgerPage } from '../contracts/ledger-entry.ts';
 import { ModelList } from '../contracts/model.ts';
+import {
+  OperatorActTaken,
+  type OperatorGiveUp,
+  type OperatorReIngest,
+  type OperatorResolve,
+} from '../contracts/operator-act.ts';
 import { LedgerVerification, OperatorJob, PollNowAccepted } from '../contracts/operator-job.ts';
 import { JobQuote } from '../contracts/quote.ts';
 import { ItemRefund, type RefundItem } from '../contracts/refund.ts';
 import { ItemDetail, ResultPage } from '../contracts/result-row.ts';
+import type { RetryJob } from '../contracts/retry-job.ts';
 import { JobUsageExport, UsageReport } from '../contracts/usage-record.ts';
 import { Validation } from '../contracts/validation.ts';
 import { analyticsCall } from './analytics-call.ts';
 import type { Client, Query } from './client.ts';
 
 const JOBS = '/v1/batch-jobs';
+const SCHEDULES = '/v1/batch-schedules';
 const ADJUSTMENTS = '/v1/operator/adjustments';
 const VERIFY_TIMEOUT_MS = 30 * 60_000;
 const SUBMIT_WAIT_SECONDS = 20;
@@ -44,6 +59,12 @@ export function tenantCalls(client: Client) {
         json: reason === undefined ? {} : { reason },
         idempotencyKey: randomUUID(),
       }),
+    retry: (jobId: string, retry: RetryJob) =>
+      client.send('POST', `${jobPath(jobId)}/retry`, BatchJob, {
+        json: retry,
+        idempotencyKey: randomUUID(),
+        headers: { Prefer: `wait=${SUBMIT_WAIT_SECONDS}` },
+      }),
     deleteJob: (jobId: string) => client.delete(jobPath(jobId)),
     quote: (jobId: string) => client.get(`${jobPath(jobId)}/quote`, JobQuote),
     listLedger: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/ledger`, LedgerPage, query),
@@ -52,6 +73,17 @@ export function tenantCalls(client: Client) {
     streamReport: (query: Query, heed: (headers: Headers) => void) => client.stream('/v1/usage', '*/*', query, heed),
     reportUsage: (query: Query) => client.get('/v1/usage', UsageReport, query),
     analytics: analyticsCall(client),
+    listSchedules: (query: Query) => client.get(SCHEDULES, BatchScheduleList, query),
+    createSchedule: (schedule: CreateSchedule) =>
+      client.send('POST', SCHEDULES, BatchSchedule, { json: schedule, idempotencyKey: randomUUID() }),
+    changeSchedule: (scheduleId: string, change: UpdateSchedule) =>
+      client.send('PATCH', schedulePath(scheduleId), BatchSchedule, { json: change }),
+    runSchedule: (scheduleId: string) =>
+      client.send('POST', `${schedulePath(scheduleId)}/run`, ScheduleTriggered, {
+        json: {},
+        idempotencyKey: randomUUID(),
+      }),
+    deleteSchedule: (scheduleId: string) => client.delete(schedulePath(scheduleId)),
     listBudgets: () => client.get('/v1/budgets', BudgetList),
     listModels: () => client.get('/v1/models', ModelList),
   };
@@ -64,6 +96,14 @@ export function operatorCalls(client: Client) {
   return {
     analytics: analyticsCall(client),
     getJob: (jobId: string) => client.get(`${operatorPath(jobId)}`, OperatorJob),
+    cancel: (jobId: string, reason: string) =>
+      client.send('POST', `${operatorPath(jobId)}/cancel`, BatchJob, { json: { reason } }),
+    giveUp: (jobId: string, wish: OperatorGiveUp) =>
+      client.send('POST', `${operatorPath(jobId)}/give-up`, OperatorActTaken, { json: wish }),
+    reIngest: (jobId: string, wish: OperatorReIngest) =>
+      client.send('POST', `${operatorPath(jobId)}/re-ingest`, OperatorActTaken, { json: wish }),
+    resolve: (jobId: string, wish: OperatorResolve) =>
+      client.send('POST', `${operatorPath(jobId)}/resolve`, OperatorActTaken, { json: wish }),
     pollNow: (jobId: string) => client.send('POST', `${operatorPath(jobId)}/poll-now`, PollNowAccepted),
     refund: (jobId: string, customId: string, refund: RefundItem) =>
       client.send('POST', `${operatorPath(jobId)}/items/refund`, ItemRefund, {
@@ -93,4 +133,8 @@ function operatorPath(jobId: string): string {
 /** A URL resolves dots alone, encoded or not, so that they would name another path. */
 export function pathSegment(id: string): string {
   return /^\.+$/.test(id) ? `${encodeURIComponent(id)}%20` : encodeURIComponent(id);
+}
+
+function schedulePath(scheduleId: string): string {
+  return `${SCHEDULES}/${encodeURIComponent(scheduleId)}`;
 }

@@ -1,6 +1,7 @@
 import { CreateJob } from '../contracts/create-job.ts';
 import { MoneyInput } from '../contracts/money.ts';
 import { MAX_SAMPLE_ITEMS } from '../contracts/submit-job.ts';
+import { TimestampInput } from '../contracts/text.ts';
 import { closest } from './closest.ts';
 import { usageError } from './errors.ts';
 import type { Endpoint } from './rows/request-shape.ts';
@@ -47,4 +48,15 @@ export function readMetadata(pairs: readonly string[] = []): { [key: string]: st
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );
+}
+
+/** A time with its zone, under the name of a field; nothing where it was not given. */
+export function readTime<Field extends string>(
+  field: Field,
+  option: string,
+  given: string | undefined,
+): { readonly [name in Field]?: string } {
+  if (given === undefined) return {};
+  if (TimestampInput.safeParse(given).success) return { [field]: given } as { readonly [name in Field]?: string };
+  throw usageError(`${option} must be a time with its zone, such as 2026-08-20T06:00:00Z, not "${given}".`, option);
 }

@@ -48,6 +48,7 @@ test('a process starts with nothing but a database', () => {
     databasePoolSize: 20,
     spoolDir: '.batchgate/spool',
     spoolMaxBytes: 10 * 1024 ** 3,
+    allowedFetchHosts: new Set(),
     logLevel: 'info',
     providerFacts: {
       anthropicApiVersion: '2026-10-21',

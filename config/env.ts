@@ -12,6 +12,10 @@ export interface SharedConfig {
   readonly spoolDir: string;
   /** Most bytes that spooled files may hold together. */
   readonly spoolMaxBytes: number;
+  readonly maxLineBytes: number;
+  readonly maxItemsPerJob: number;
+  /** Hosts, in lower case, that items may be fetched from although they are not public. */
+  readonly allowedFetchHosts: ReadonlySet<string>;
   readonly logLevel: z.infer<typeof VARIABLES.BATCHGATE_LOG_LEVEL>;
   readonly providerFacts: ProviderFacts;
 }
@@ -49,9 +53,7 @@ export interface ApiConfig extends SharedConfig {
   readonly port: number;
   /** For links to workflows in answers to operators. */
   readonly temporalUiUrl: string | null;
-  readonly maxLineBytes: number;
   readonly maxJsonBodyBytes: number;
-  readonly maxItemsPerJob: number;
   readonly providerWebhooks: ProviderWebhookKeys;
 }
 
@@ -59,6 +61,8 @@ export interface WorkerConfig extends SharedConfig {
   readonly healthPort: number;
   /** The task queues this process serves; null is all of them. */
   readonly queues: readonly string[] | null;
+  /** File with the workflow code, bundled beforehand; null where the worker bundles it at its start. */
+  readonly workflowBundle: string | null;
   readonly openai: ProviderAccess;
   readonly anthropic: ProviderAccess;
   readonly gemini: ProviderAccess;
@@ -89,9 +93,7 @@ export function readApiConfig(env: Environment = process.env): ApiConfig {
     host: values.BATCHGATE_HOST,
     port: values.BATCHGATE_PORT,
     temporalUiUrl: values.BATCHGATE_TEMPORAL_UI_URL ?? null,
-    maxLineBytes: values.BATCHGATE_MAX_LINE_BYTES,
     maxJsonBodyBytes: values.BATCHGATE_MAX_JSON_BODY_BYTES,
-    maxItemsPerJob: values.BATCHGATE_MAX_ITEMS_PER_JOB,
     providerWebhooks: providerWebhookKeys(values, shared.providerFacts.configured, env),
   };
 }
@@ -104,6 +106,7 @@ export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
     ...shared,
     healthPort: values.BATCHGATE_WORKER_HEALTH_PORT,
     queues: values.BATCHGATE_WORKER_QUEUES ?? null,
+    workflowBundle: values.BATCHGATE_WORKFLOW_BUNDLE ?? null,
     openai: access(values.OPENAI_API_KEY, values.OPENAI_BASE_URL),
     anthropic: access(values.ANTHROPIC_API_KEY, values.ANTHROPIC_BASE_URL),
     gemini: access(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL),
@@ -153,6 +156,9 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
     databasePoolSize: values.BATCHGATE_DATABASE_POOL_SIZE,
     spoolDir: values.BATCHGATE_SPOOL_DIR,
     spoolMaxBytes: values.BATCHGATE_SPOOL_MAX_BYTES,
+    maxLineBytes: values.BATCHGATE_MAX_LINE_BYTES,
+    maxItemsPerJob: values.BATCHGATE_MAX_ITEMS_PER_JOB,
+    allowedFetchHosts: new Set(values.BATCHGATE_ALLOWED_FETCH_HOSTS),
     logLevel: values.BATCHGATE_LOG_LEVEL,
     providerFacts: {
       anthropicApiVersion: values.ANTHROPIC_API_VERSION,

@@ -32,6 +32,18 @@ function isWebhookSecret(secret: string): boolean {
   return /^(whsec_)?([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/.test(secret);
 }
 
+/** None, one or several. */
+const hosts = z
+  .string({ error: 'host names, parted by commas' })
+  .regex(/^[\w.:,\s[\]-]*$/, 'host names, parted by commas')
+  .transform((list) =>
+    list
+      .toLowerCase()
+      .split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== ''),
+  );
+
 const http = url(['http:', 'https:']);
 const delayMs = wholeNumber(1, MAX_DELAY_MS);
 const port = wholeNumber(0, 65_535);
@@ -53,6 +65,7 @@ export const VARIABLES = {
         .filter((queue) => queue !== ''),
     )
     .optional(),
+  BATCHGATE_WORKFLOW_BUNDLE: text('the path of a file').optional(),
   BATCHGATE_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
       error: 'one of trace, debug, info, warn, error, silent',
@@ -93,6 +106,7 @@ export const VARIABLES = {
   BATCHGATE_MAX_LINE_BYTES: wholeNumber(1024, 256 * MIB).default(8 * MIB),
   BATCHGATE_MAX_JSON_BODY_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
   BATCHGATE_MAX_ITEMS_PER_JOB: wholeNumber(1, 50_000_000).default(5_000_000),
+  BATCHGATE_ALLOWED_FETCH_HOSTS: hosts.default([]),
 } as const;
 
 /** Read by Temporal's own client configuration, as its CLI reads them; here only so that `.env.example` tells of them. */

@@ -4,24 +4,19 @@ import { Metadata } from './metadata.ts';
 import { MoneyInput } from './money.ts';
 import { notYet } from './not-yet.ts';
 import { ProviderInput } from './provider.ts';
-import { plainText, uniqueList } from './text.ts';
+import { RequestBody } from './request-body.ts';
+import { RetryPolicyInput } from './retry-policy.ts';
+import { plainText, TimestampInput, uniqueList } from './text.ts';
 
 /** The most items one shard may be asked to hold: the largest batch any provider takes. */
 export const MAX_ITEMS_PER_SHARD = 100_000;
 const MAX_REGION_LENGTH = 64;
 const MAX_PROVIDERS = 50;
 
-/** Whole numbers beyond 2^53 would be changed in silence by reading them, so they are refused. */
-const RequestDefaults = z
-  .record(z.string(), z.unknown())
-  .superRefine((body, context) => {
-    const fault = findFault(body, []);
-    if (fault !== null) context.addIssue({ code: 'custom', path: fault.path, message: fault.message });
-  })
-  .meta({
-    description: 'Merged under every item’s request, so that what all items share is sent once.',
-    example: { max_tokens: 500, temperature: 0 },
-  });
+const RequestDefaults = RequestBody.meta({
+  description: 'Merged under every item’s request, so that what all items share is sent once.',
+  example: { max_tokens: 500, temperature: 0 },
+});
 
 const Execution = z
   .strictObject({
@@ -29,8 +24,18 @@ const Execution = z
     region: plainText(MAX_REGION_LENGTH)
       .optional()
       .meta({ description: 'Where the job has to be processed; targets elsewhere are not used.', example: 'eu' }),
-    deadline: notYet('execution.deadline'),
-    not_before: notYet('execution.not_before'),
+    deadline: TimestampInput.optional().meta({
+      description:
+        'When what has not ended is cut off: finished items are kept and charged, the rest is `expired` with code ' +
+        '`deadline`. In the future, at most 60 days ahead; looked at again at submit.',
+      example: '2026-08-20T06:00:00Z',
+    }),
+    not_before: TimestampInput.optional().meta({
+      description:
+        'Before this nothing is sent to a provider. The job is admitted and holds its money at submit. At most 30 days ' +
+        'ahead, and before the deadline; a time that is past holds nothing back.',
+      example: '2026-08-19T22:00:00+02:00',
+    }),
     providers: uniqueList(ProviderInput, { max: MAX_PROVIDERS })
       .optional()
       .meta({ description: 'The only providers the job may run on.', example: ['openai', 'anthropic'] }),
@@ -55,35 +60,8 @@ export const CreateJob = z
       .optional()
       .meta({ description: 'What is kept of requests and results.' }),
     execution: Execution.optional(),
-    retry_policy: notYet('retry_policy'),
+    retry_policy: RetryPolicyInput.optional(),
     webhook: notYet('webhook'),
   })
   .meta({ id: 'CreateBatchJob' });
 export type CreateJob = z.infer<typeof CreateJob>;
-
-interface Fault {
-  readonly path: (string | number)[];
-  readonly message: string;
-}
-
-const MAX_DEPTH = 64;
-
-function findFault(value: unknown, path: (string | number)[]): Fault | null {
-  if (typeof value === 'string') return value.isWellFormed() ? null : { path, message: 'must be well-formed text' };
-  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return { path, message: 'must not be a whole number beyond 2^53' };
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  if (path.length >= MAX_DEPTH) return { path, message: `must not be nested deeper than ${MAX_DEPTH} levels` };
-  return findFaultWithin(value, path);
-}
-
-function findFaultWithin(value: object, path: (string | number)[]): Fault | null {
-  const entries: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  for (const [key, member] of entries) {
-    if (typeof key === 'string' && !key.isWellFormed()) return { path, message: 'must have well-formed keys' };
-    const fault = findFault(member, [...path, key]);
-    if (fault !== null) return fault;
-  }
-  return null;
-}

@@ -7,6 +7,7 @@ import { Refusal } from './error.ts';
 import { isStorable } from './metadata.ts';
 import { Currency, Money } from './money.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
+import { RetryPolicy } from './retry-policy.ts';
 import { plainText, Timestamp, TimestampInput } from './text.ts';
 
 export const JobId = z.string().meta({ description: 'A job id.', example: 'job_01j7zb8k3te9aabfm0z0e2d3k4' });
@@ -63,7 +64,24 @@ const Sample = z
   })
   .meta({ description: 'Of which draft this job runs some items.' });
 
-const JobWarning = z.object({ code: z.string(), message: z.string() }).meta({ id: 'BatchJobWarning' });
+const ExecutionView = z
+  .object({
+    max_items_per_shard: z.int().nullable(),
+    region: z.string().nullable(),
+    providers: z.array(z.string()).nullable(),
+    deadline: Timestamp.nullable(),
+    not_before: Timestamp.nullable(),
+  })
+  .meta({ description: 'How the job was asked to be run; null for what was left open.' });
+
+const JobWarning = z
+  .object({
+    code: z.string(),
+    message: z.string(),
+    needed: Money.optional().meta({ description: 'Of a wave of retries: what it would have held.' }),
+    left: Money.optional().meta({ description: 'Of a wave of retries: what was left of the job’s hold.' }),
+  })
+  .meta({ id: 'BatchJobWarning' });
 
 export const BatchJob = z
   .object({
@@ -78,7 +96,7 @@ export const BatchJob = z
     waiting: z
       .object({ reason: z.string(), since: Timestamp })
       .nullable()
-      .meta({ description: 'Why nothing moves: capacity, credential, trouble at the provider.' }),
+      .meta({ description: 'Why nothing moves: capacity, credential, trouble at the provider, `not_before`.' }),
     counts: Counts,
     failures: z
       .partialRecord(z.enum(FAILURE_CLASSES), z.int())
@@ -90,14 +108,25 @@ export const BatchJob = z
     created_at: Timestamp,
     submitted_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),
-    expires_at: Timestamp.nullable(),
+    expires_at: Timestamp.nullable().meta({
+      description:
+        'When the last of the providers’ windows closes, or the job’s own deadline passes if that is sooner.',
+    }),
     retrieval_deadline: Timestamp.nullable(),
     content_deleted_at: Timestamp.nullable(),
     cancel: Cancel.nullable(),
+    execution: ExecutionView,
+    retry_policy: RetryPolicy.nullable().meta({
+      description: 'Which failed items the job tries again by itself; null for none.',
+    }),
     sample: Sample.nullable(),
     sample_jobs: z
       .array(z.string())
       .meta({ description: 'Jobs that ran a sample of this one, newest first, at most 100.' }),
+    retry_of_job_id: z.string().nullable().meta({ description: 'The job whose failed items this one retries.' }),
+    retry_jobs: z
+      .array(z.string())
+      .meta({ description: 'Jobs that retry items of this one, newest first, at most 100.' }),
     error: z.looseObject({ code: z.string(), message: z.string() }).nullable(),
     refusal: Refusal.nullable().meta({ description: 'Why the last submit of this draft was refused.' }),
     warnings: z.array(JobWarning),

@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { SHARD_STATES } from '../domain/shard-state.ts';
 import { BatchJob } from './job.ts';
+import { OperatorActEntry } from './operator-act.ts';
 import { ProviderName } from './provider.ts';
 import { RejectedTarget } from './quote.ts';
 import { Timestamp } from './text.ts';
 
 const CREATE_OUTCOMES = ['accepted', 'refused', 'not_found', 'not_sent'] as const;
+
+const CandidateBatch = z
+  .object({
+    provider_batch_id: z.string(),
+    native_status: z.string(),
+    created_at: Timestamp.nullable(),
+    native_request_counts: z.unknown(),
+  })
+  .meta({ id: 'CandidateBatch', description: 'A batch that may be the one of an unanswered create.' });
 
 const ProviderBatch = z
   .object({
@@ -34,6 +44,12 @@ const ProviderBatch = z
     batch_end: z.string().nullable(),
     last_polled_at: Timestamp.nullable(),
     poll_count: z.int(),
+    candidates: z.array(CandidateBatch).nullable().meta({
+      description: 'What the last look found, where more than one batch may be the attempt’s.',
+    }),
+    chosen_batch_id: z.string().nullable().meta({
+      description: 'Chosen by hand; taken once the provider has shown that it fits.',
+    }),
   })
   .meta({
     id: 'ProviderBatch',
@@ -55,6 +71,10 @@ const Shard = z
     waiting: z.object({ reason: z.string(), since: Timestamp.nullable() }).nullable(),
     next_poll_at: Timestamp.nullable(),
     settled_at: Timestamp.nullable(),
+    given_up_at: Timestamp.nullable().meta({ description: 'When an operator gave it up.' }),
+    reread_requested_at: Timestamp.nullable().meta({
+      description: 'Its results are to be read once more; null once they were.',
+    }),
     batches: z.array(ProviderBatch),
   })
   .meta({ id: 'Shard' });
@@ -120,7 +140,12 @@ export const OperatorJob = z
     shards: z.array(Shard),
     capacity: z.array(ProviderCapacity),
     unmatched: z.object({ count: z.int(), lines: z.array(UnmatchedLine) }).meta({
-      description: 'Result lines that belong to no item of their batch: the count, and the first hundred.',
+      description:
+        'Result lines that belong to no item of their batch, or (in files 101 and 102) came after their item had ended: ' +
+        'the count, and the first hundred.',
+    }),
+    acts: z.array(OperatorActEntry).meta({
+      description: 'What operators did to the job and what came of it, oldest first.',
     }),
   })
   .meta({ id: 'OperatorJob' });

@@ -47,8 +47,11 @@ const ROW = {
   model: z.string().nullable(),
   request_hash: Hash,
   response_hash: Hash.nullable(),
-  retry_of_item_id: z.string().nullable(),
-  retried_by_item_id: z.string().nullable(),
+  needs_review: z.boolean().meta({
+    description: 'True while an item that was blocked for safety waits for a person: nobody has retried it.',
+  }),
+  retry_of_item_id: z.string().nullable().meta({ description: 'The item it repeats, in its own job or another.' }),
+  retried_by_item_id: z.string().nullable().meta({ description: 'The item that repeats it.' }),
   attempts: z.int().meta({ description: 'How many provider batches the item was part of.' }),
   currency: Currency,
 };
@@ -65,6 +68,23 @@ export const ResultRow = z
   })
   .meta({ id: 'ResultRow' });
 
+const ChainLink = z
+  .object({
+    job_id: z.string(),
+    item_id: z.string(),
+    name: z.string().meta({
+      description:
+        'For people: the custom id, and of a retry with `.retry_1`, `.retry_2`, …, which may be another item’s own.',
+    }),
+    attempt: z.int().meta({ description: 'Over all jobs: 1, and one more with each retry.' }),
+    status: z.enum(ITEM_STATES),
+    error: z.object({ class: z.enum(FAILURE_CLASSES), code: z.string() }).nullable(),
+    model: z.string().nullable(),
+    cost: Money.nullable(),
+    settled_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'RetryChainLink' });
+
 /** An item in any state; what is not known before settlement is null. */
 export const ItemDetail = z
   .object({
@@ -75,6 +95,10 @@ export const ItemDetail = z
     refunded: Money.nullable(),
     settled_at: Timestamp.nullable(),
     created_at: Timestamp,
+    retry_chain: z.array(ChainLink).meta({
+      description:
+        'The item with those it repeats and those that repeat it, the first one first, over all jobs the key may see.',
+    }),
   })
   .meta({ id: 'ItemDetail' });
 
@@ -91,6 +115,14 @@ export const ResultQuery = z.strictObject({
   ...PageQuery,
   status: z.enum(ITEM_END_STATES).optional(),
   custom_id: z.string().min(1).max(2048).refine(isStorable, 'must be well-formed text without NUL').optional(),
+  view: z
+    .enum(['latest'])
+    .optional()
+    .meta({
+      description:
+        '`latest`: one row for each original item, with the newest outcome of its retries in this job and in those that retry it. ' +
+        'A cursor of one view means nothing in the other.',
+    }),
 });
 export type ResultQuery = z.infer<typeof ResultQuery>;
 

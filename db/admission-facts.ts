@@ -32,7 +32,7 @@ export async function loadAdmissionFacts(
     endpoint: job.endpoint,
     requestedModel: job.requestedModel,
     aliases: { ...DEFAULT_ALIASES, ...aliases },
-    groups: await loadGroups(db, job),
+    groups: await loadItemGroups(db, job),
     calibration: null,
     outputHistory: await listOutputHistory(db, job),
     margin,
@@ -52,7 +52,8 @@ async function loadMaxCostPricing(db: Queryable, job: JobRow): Promise<CustomerP
   return rows[0]?.role === 'customer' ? findPricingOfCustomer(db, job) : null;
 }
 
-async function loadGroups(db: Queryable, job: JobRow): Promise<ItemGroup[]> {
+/** Of the job's manifest. */
+export async function loadItemGroups(db: Queryable, job: JobRow): Promise<ItemGroup[]> {
   const { rows } = await db.query(
     `SELECT requested_model, features, token_class, items, bytes, largest_bytes, input_tokens, output_tokens, uncapped_items
      FROM job_item_groups WHERE job_id = $1 AND manifest_no = $2`,

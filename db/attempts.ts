@@ -39,6 +39,8 @@ export interface AttemptRow {
   readonly foundByLook: boolean;
   /** Batches once taken for its own, whose results turned out to be another's. */
   readonly disownedBatchIds: readonly string[];
+  /** Chosen by an operator among several candidates, and not yet asked for. */
+  readonly chosenBatchId: string | null;
 }
 
 type Queryable = Pick<pg.Pool, 'query'>;
@@ -46,7 +48,7 @@ type Queryable = Pick<pg.Pool, 'query'>;
 const COLUMNS = `shard, attempt, attempt_no, attempt_token, provider, endpoint, credential_id, provider_batch_id, input_file_id,
   output_file_id, error_file_id, native_status, item_count, estimated_input_tokens, poll_count, create_started_at, create_deadline,
   create_outcome, accepted_at, last_polled_at, expires_at, ended_at, batch_end, closed_at, created_at, room_taken_at, queued_at,
-  found_by_look, disowned_batch_ids`;
+  found_by_look, disowned_batch_ids, chosen_batch_id`;
 
 export async function findLastAttempt(db: Queryable, job: JobKey, shard: number): Promise<AttemptRow | null> {
   const { rows } = await db.query(
@@ -54,6 +56,16 @@ export async function findLastAttempt(db: Queryable, job: JobKey, shard: number)
     [job.uuid, shard],
   );
   return rows[0] === undefined ? null : toAttemptRow(rows[0]);
+}
+
+/** Attempts of a shard that have a batch, oldest first. */
+export async function listSentAttempts(db: Queryable, job: JobKey, shard: number): Promise<AttemptRow[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM batch_provider_metadata
+     WHERE job_id = $1 AND shard = $2 AND provider_batch_id IS NOT NULL ORDER BY attempt`,
+    [job.uuid, shard],
+  );
+  return rows.map(toAttemptRow);
 }
 
 /** Throws for an attempt that was never made. */
@@ -78,11 +90,13 @@ export async function insertAttempt(
     credentialId: string;
     itemCount: number;
     estimatedInputTokens: number;
+    /** Batches that surely are none of this shard's. */
+    disownedBatchIds: readonly string[];
   },
 ): Promise<void> {
   await client.query(
-    `INSERT INTO batch_provider_metadata (job_id, shard, attempt, attempt_token, provider, endpoint, credential_id, item_count, estimated_input_tokens)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `INSERT INTO batch_provider_metadata (job_id, shard, attempt, attempt_token, provider, endpoint, credential_id, item_count, estimated_input_tokens, disowned_batch_ids)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       job.uuid,
       attempt.shard,
@@ -93,6 +107,7 @@ export async function insertAttempt(
       attempt.credentialId,
       attempt.itemCount,
       attempt.estimatedInputTokens,
+      attempt.disownedBatchIds,
     ],
   );
   await client.query('UPDATE batch_shards SET attempt = $3 WHERE job_id = $1 AND shard = $2', [
@@ -152,7 +167,7 @@ export async function recordAccepted(
   const { rowCount } = await client.query(
     `UPDATE batch_provider_metadata
      SET provider_batch_id = $4, operation_name = $5, native_status = $6, expires_at = $7, accepted_at = $8, create_outcome = 'accepted',
-       found_by_look = $9
+       found_by_look = $9, candidates = NULL, chosen_batch_id = NULL
      WHERE job_id = $1 AND shard = $2 AND attempt = $3 AND create_outcome IS NULL`,
     [
       job.uuid,
@@ -273,5 +288,6 @@ function toAttemptRow(row: Record<string, unknown>): AttemptRow {
     queuedAt: get('queued_at'),
     foundByLook: get('found_by_look'),
     disownedBatchIds: get('disowned_batch_ids'),
+    chosenBatchId: get('chosen_batch_id'),
   };
 }

@@ -6,7 +6,7 @@ import { inTransaction } from './transaction.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
-/** `lost`: another run took it, the attempt is closed, or a cancel came. `not_its_turn`: another create is unanswered. */
+/** `lost`: another run took it, the attempt is closed, a cancel came or the deadline passed. `not_its_turn`: another create is unanswered. */
 export type CreateClaim = 'taken' | 'lost' | 'not_its_turn';
 
 /**
@@ -40,7 +40,7 @@ async function claim(
   const { rowCount } = await db.query(
     `UPDATE batch_provider_metadata SET create_started_at = $4, create_deadline = $5
      WHERE job_id = $1 AND shard = $2 AND attempt = $3 AND create_started_at IS NULL AND closed_at IS NULL
-       AND EXISTS (SELECT 1 FROM batch_jobs WHERE job_id = $1 AND cancel_requested_at IS NULL)`,
+       AND EXISTS (SELECT 1 FROM batch_jobs WHERE job_id = $1 AND cancel_requested_at IS NULL AND (deadline IS NULL OR deadline > $4))`,
     [job.uuid, attempt.shard, attempt.attempt, times.now, times.deadline],
   );
   return rowCount === 1;

@@ -14,6 +14,7 @@ const PREFIX_OF = {
   priceOverride: 'price',
   capabilityOverride: 'cap',
   suspension: 'susp',
+  schedule: 'sched',
 } as const;
 export type IdKind = keyof typeof PREFIX_OF;
 

@@ -44,6 +44,8 @@ export interface LockedDraft {
   readonly manifestNo: number;
   readonly firstItemNo: number;
   readonly itemCount: number;
+  /** Whether its items are those of another job, retried. */
+  readonly isRetry: boolean;
 }
 
 /**
@@ -59,7 +61,8 @@ export async function lockIntakeJob(
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
   const { rows } = await client.query<Omit<LockedDraft, 'uuid'>>(
-    `SELECT j.bucket, j.state, j.manifest_no AS "manifestNo", j.first_item_no AS "firstItemNo", j.item_count AS "itemCount"
+    `SELECT j.bucket, j.state, j.manifest_no AS "manifestNo", j.first_item_no AS "firstItemNo", j.item_count AS "itemCount",
+       j.retry_of IS NOT NULL AS "isRetry"
      FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );

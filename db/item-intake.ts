@@ -57,7 +57,7 @@ const LAST_ITEM_NO = 2 ** 31 - 1;
  * item is new. A unique index says otherwise at full speed and aborts everything; then, and where own idempotency keys
  * are in play (an index cannot compare a key with another item's custom id), the same is done with care: the rows are
  * staged in a temporary table first, repeats are found set-wise, and what is left is copied. Throws `not_found`,
- * `job_not_draft`, `job_busy`, `job_too_large`, `duplicate_custom_id` (within the call), `item_conflict` (with a stored
+ * `job_not_draft`, `conflict` for a retry, `job_busy`, `job_too_large`, `duplicate_custom_id` (within the call), `item_conflict` (with a stored
  * item of other content).
  */
 export async function appendSpooledItems(db: Database, intake: ItemIntake): Promise<StoredItems> {
@@ -84,6 +84,9 @@ async function storeItems(client: pg.PoolClient, intake: ItemIntake, mood: Mood)
   if (job === null) throw new GatewayError('not_found', 'No such job.');
   if (job.state !== 'draft') {
     throw new GatewayError('job_not_draft', `The job is ${job.state}; items can be changed only while it is a draft.`);
+  }
+  if (job.isRetry) {
+    throw new GatewayError('conflict', 'The items of a retry are those it was made of. Use another job for others.');
   }
   const news = await chooseNewItems(client, intake, job, mood);
   return await storeNewItems(client, intake, job, news);

@@ -30,6 +30,15 @@ export async function lockJobInScope(
   return rows[0] === undefined ? null : { uuid, ...rows[0] };
 }
 
+/** Whether the job's own deadline is still to come. Its row must be locked. */
+export async function hasTimeLeft(client: pg.PoolClient, uuid: string, now: Date): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'SELECT 1 FROM batch_jobs WHERE job_id = $1 AND (deadline IS NULL OR deadline > $2)',
+    [uuid, now],
+  );
+  return rowCount === 1;
+}
+
 /** The one claim of a submission: a draft with items becomes `validating` under a new number. Null when it did not win. */
 export async function claimSubmission(client: pg.PoolClient, uuid: string, now: Date): Promise<number | null> {
   const { rows } = await client.query<{ submission_no: number }>(

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Database } from './client.ts';
+import { releaseOriginals } from './retry-release.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Rows of a large job go in steps, so that no transaction lasts long and a broken-off deletion goes on where it was. */
@@ -12,7 +13,8 @@ interface StoredJob {
 }
 
 /**
- * A draft vanishes, but for ledger rows and events of refused submissions, which nothing removes. False when the job is no draft
+ * A draft vanishes, but for ledger rows and events of refused submissions, which nothing removes; items it was to retry may
+ * be retried again. False when the job is no draft
  * any more. A lock not had in time is `job_busy`.
  */
 export async function deleteDraft(db: Database, job: StoredJob, lockTimeoutMs: number): Promise<boolean> {
@@ -24,8 +26,13 @@ export async function deleteDraft(db: Database, job: StoredJob, lockTimeoutMs: n
 
 /** As `deleteDraft`, in the caller's transaction: for a draft of few items. */
 export async function deleteDraftRows(client: pg.PoolClient, job: StoredJob): Promise<boolean> {
-  const gone = await client.query("DELETE FROM batch_jobs WHERE job_id = $1 AND state = 'draft'", [job.uuid]);
-  if (gone.rowCount !== 1) return false;
+  const { rows } = await client.query<{ retry_of: string | null }>(
+    "DELETE FROM batch_jobs WHERE job_id = $1 AND state = 'draft' RETURNING retry_of",
+    [job.uuid],
+  );
+  const [gone] = rows;
+  if (gone === undefined) return false;
+  if (gone.retry_of !== null) await releaseOriginals(client, { ...job, retryOf: gone.retry_of });
   for (const table of ['item_requests', 'batch_items']) {
     await client.query(`DELETE FROM ${table} WHERE bucket = $1 AND job_id = $2`, [job.bucket, job.uuid]);
   }
@@ -50,8 +57,16 @@ export async function markContentDeleted(
   return rowCount === 1;
 }
 
-/** Removes the requests, replies and raw lines of an ended job. Items, outcomes and ledger stay. */
+/**
+ * Removes the requests, replies and raw lines of an ended job. Items, outcomes and ledger stay. Items of another job that it
+ * was to retry, and never did, may be retried again.
+ */
 export async function deleteContent(db: Pick<pg.ClientBase, 'query'>, job: StoredJob): Promise<void> {
+  const { rows: unrun } = await db.query<{ retry_of: string }>(
+    'SELECT retry_of FROM batch_jobs WHERE job_id = $1 AND retry_of IS NOT NULL AND admitted_at IS NULL',
+    [job.uuid],
+  );
+  for (const { retry_of: retryOf } of unrun) await releaseOriginals(db, { ...job, retryOf });
   const { rows } = await db.query<{ last: number | null }>(
     'SELECT max(item_no) AS last FROM batch_items WHERE bucket = $1 AND job_id = $2',
     [job.bucket, job.uuid],

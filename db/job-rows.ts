@@ -3,7 +3,9 @@ import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
 import type { OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint, Provider } from '../domain/provider.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { fromUuid, toUuid } from './ids.ts';
+import { fromStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -34,6 +36,12 @@ export interface JobRow {
   readonly region: string | null;
   /** The only providers it may run on; null for any. */
   readonly providers: readonly Provider[] | null;
+  /** Which failed items it tries again by itself; null for none. */
+  readonly retryPolicy: RetryPolicy | null;
+  /** When open work is cut off; null where the job sets no end of its own. */
+  readonly deadline: Date | null;
+  /** Before this nothing is sent; null for at once. */
+  readonly notBefore: Date | null;
   readonly maxCost: Amount | null;
   readonly currency: string;
   readonly submissionNo: number;
@@ -78,7 +86,7 @@ export async function findJobRow(db: Queryable, jobId: string, lock: Lock = ''):
 }
 
 /** `batch_jobs.execution`, as create_job was given it. */
-interface StoredExecution {
+export interface StoredExecution {
   readonly max_items_per_shard?: number;
   readonly region?: string;
   readonly providers?: readonly Provider[];
@@ -107,6 +115,9 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     maxItemsPerShard: execution.max_items_per_shard ?? null,
     region: execution.region ?? null,
     providers: execution.providers ?? null,
+    retryPolicy: fromStoredRetryPolicy(get('retry_policy')),
+    deadline: get('deadline'),
+    notBefore: get('not_before'),
     maxCost: amount('max_cost'),
     currency: get('currency'),
     submissionNo: get('submission_no'),

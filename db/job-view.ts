@@ -1,9 +1,13 @@
+import { remainderOutcome } from '../domain/close-reason.ts';
 import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
 import { DEFAULT_OVERAGE_POLICY, type Overage, type OverageOutcome, type OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { CUSTOMER_REFUNDS, type CustomerMoney, type CustomerMoneyRow, toCustomerMoney } from './customer-money.ts';
 import { fromUuid } from './ids.ts';
+import type { StoredExecution } from './job-rows.ts';
+import { fromStoredRetryPolicy, type StoredRetryPolicy } from './stored-retry-policy.ts';
 
 /** A job with the small rows about it, as the api shows it. `jobId` is the public id. */
 export interface JobRecord {
@@ -25,7 +29,10 @@ export interface JobRecord {
   readonly submissionNo: number;
   readonly admittedAt: Date | null;
   readonly manifestNo: number;
+  readonly firstItemNo: number;
   readonly itemCount: number;
+  /** It was cancelled before it was accepted: its items ended with it, and none has an outcome of its own. */
+  readonly isNeverRun: boolean;
   readonly estimatedAmount: Amount | null;
   readonly reservedAmount: Amount | null;
   /** Still held of the last submission. */
@@ -54,6 +61,14 @@ export interface JobRecord {
   readonly sampleOf: { readonly jobId: string; readonly items: number } | null;
   /** Public ids, newest first. */
   readonly sampleJobs: readonly string[];
+  /** The public id of the job whose items it retries. */
+  readonly retryOf: string | null;
+  /** Public ids, newest first. */
+  readonly retryJobs: readonly string[];
+  readonly execution: StoredExecution;
+  readonly deadline: Date | null;
+  readonly notBefore: Date | null;
+  readonly retryPolicy: RetryPolicy | null;
   readonly completed: number;
   readonly failed: number;
   readonly expired: number;
@@ -75,7 +90,8 @@ export const SELECT_JOB = `
   SELECT j.*, p.completed, p.failed, p.expired, p.cancelled, p.retries, p.failures, p.last_seq, p.unmatched_lines,
     p.warnings, p.provider_completed, p.provider_failed, p.progress_as_of, p.estimated_completion_at,
     p.settled_amount AS settled_so_far, p.customer_settled_amount, h.held, r.customer_refunded,
-    ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.sample_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS sample_jobs
+    ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.sample_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS sample_jobs,
+    ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.retry_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS retry_jobs
   FROM batch_jobs j
   LEFT JOIN job_progress p ON p.job_id = j.job_id
   ${CUSTOMER_REFUNDS}
@@ -103,6 +119,7 @@ export interface JobViewRow extends CustomerMoneyRow {
   readonly submission_no: number;
   readonly admitted_at: Date | null;
   readonly manifest_no: number;
+  readonly first_item_no: number;
   readonly item_count: number;
   readonly estimated_amount: string | null;
   readonly reserved_amount: string | null;
@@ -128,6 +145,12 @@ export interface JobViewRow extends CustomerMoneyRow {
   readonly sample_of: string | null;
   readonly sample_of_items: number | null;
   readonly sample_jobs: readonly string[];
+  readonly retry_of: string | null;
+  readonly retry_jobs: readonly string[];
+  readonly execution: StoredExecution;
+  readonly deadline: Date | null;
+  readonly not_before: Date | null;
+  readonly retry_policy: StoredRetryPolicy | null;
   readonly completed: number | null;
   readonly failed: number | null;
   readonly expired: number | null;
@@ -165,6 +188,12 @@ export function toJobRecord(row: JobViewRow): JobRecord {
     sampleOf:
       row.sample_of === null ? null : { jobId: fromUuid('job', row.sample_of), items: row.sample_of_items ?? 0 },
     sampleJobs: row.sample_jobs.map((uuid) => fromUuid('job', uuid)),
+    retryOf: row.retry_of === null ? null : fromUuid('job', row.retry_of),
+    retryJobs: row.retry_jobs.map((uuid) => fromUuid('job', uuid)),
+    execution: row.execution,
+    deadline: row.deadline,
+    notBefore: row.not_before,
+    retryPolicy: fromStoredRetryPolicy(row.retry_policy),
   };
 }
 
@@ -187,7 +216,9 @@ function identityOf(row: JobViewRow) {
     submissionNo: row.submission_no,
     admittedAt: row.admitted_at,
     manifestNo: row.manifest_no,
+    firstItemNo: row.first_item_no,
     itemCount: row.item_count,
+    isNeverRun: isNeverRun(row),
   };
 }
 
@@ -210,7 +241,21 @@ function overageOf({ overage_policy, overage_amount, overage_outcome }: JobViewR
   return { amount: parseNumeric(overage_amount), policy, outcome: overage_outcome };
 }
 
+const NEVER_RUN_CODE = remainderOutcome('cancelled').failure.code;
+
+function isNeverRun({ state, admitted_at: admittedAt }: JobViewRow): boolean {
+  return state === 'cancelled' && admittedAt === null;
+}
+
 function progressOf(row: JobViewRow) {
+  const items = row.item_count;
+  return {
+    ...countsOf(row),
+    ...(isNeverRun(row) && items > 0 && { cancelled: items, failures: { [NEVER_RUN_CODE]: items }, lastSeq: items }),
+  };
+}
+
+function countsOf(row: JobViewRow) {
   return {
     completed: row.completed ?? 0,
     failed: row.failed ?? 0,

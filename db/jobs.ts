@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { findBucket } from '../domain/bucket.ts';
+import type { ExecutionTimes } from '../domain/execution-times.ts';
 import { type Amount, formatNumeric } from '../domain/money.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 import { type JobRecord, type JobViewRow, SELECT_JOB, toJobRecord } from './job-view.ts';
+import { toStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -20,6 +23,10 @@ export interface NewJob {
   readonly metadata: Record<string, string>;
   readonly requestDefaults: string | null;
   readonly execution: Record<string, unknown>;
+  /** None of its own where absent. */
+  readonly times?: ExecutionTimes;
+  /** None where absent. */
+  readonly retryPolicy?: RetryPolicy | null;
   readonly maxCost: Amount | null;
   readonly currency: string;
   readonly createdAt: Date;
@@ -41,8 +48,8 @@ export async function findJob(db: Queryable, scope: JobScope | null, jobId: stri
 export async function insertJob(db: Queryable, job: NewJob): Promise<void> {
   await db.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model,
-       name, metadata, request_defaults, execution, max_cost, currency, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, not_before)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
     [
       toUuid('job', job.jobId),
       findBucket(job.jobId),
@@ -59,6 +66,9 @@ export async function insertJob(db: Queryable, job: NewJob): Promise<void> {
       job.maxCost === null ? null : formatNumeric(job.maxCost),
       job.currency,
       job.createdAt,
+      job.retryPolicy == null ? null : JSON.stringify(toStoredRetryPolicy(job.retryPolicy)),
+      job.times?.deadline ?? null,
+      job.times?.notBefore ?? null,
     ],
   );
 }

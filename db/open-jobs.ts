@@ -8,20 +8,21 @@ export interface OpenJob {
   readonly customerId: string | null;
   readonly model: string;
   readonly itemCount: number;
+  readonly submittedAt: Date | null;
   readonly cancelRequested: boolean;
 }
 
-/** Submitted jobs that have not ended, the longest submitted first. */
+/** Submitted jobs that have not ended; any of them, where there are more than `limit`, so that none is always left out. */
 export async function listOpenJobs(
   db: Pick<pg.Pool, 'query'>,
   submittedBefore: Date,
   limit: number,
 ): Promise<OpenJob[]> {
   const { rows } = await db.query(
-    `SELECT job_id, submission_no, tenant_id, customer_id, requested_model, item_count, cancel_requested_at IS NOT NULL AS cancel_requested
+    `SELECT job_id, submission_no, tenant_id, customer_id, requested_model, item_count, submitted_at, cancel_requested_at IS NOT NULL AS cancel_requested
      FROM batch_jobs
      WHERE state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND submitted_at < $1
-     ORDER BY submitted_at LIMIT $2`,
+     ORDER BY random() LIMIT $2`,
     [submittedBefore, limit],
   );
   return rows.map((row) => ({
@@ -31,6 +32,7 @@ export async function listOpenJobs(
     customerId: row.customer_id,
     model: row.requested_model,
     itemCount: row.item_count,
+    submittedAt: row.submitted_at,
     cancelRequested: row.cancel_requested,
   }));
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Provider } from '../domain/provider.ts';
 import type { ShardState } from '../domain/shard-state.ts';
+import type { CandidateBatch } from './shard-marks.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -23,6 +24,8 @@ export interface ShardView {
   readonly waiting_since: Date | null;
   readonly next_poll_at: Date | null;
   readonly settled_at: Date | null;
+  readonly given_up_at: Date | null;
+  readonly reread_requested_at: Date | null;
 }
 
 /** A provider batch as operators see it, column for column. */
@@ -53,6 +56,8 @@ export interface ProviderBatchView {
   readonly batch_end: string | null;
   readonly last_polled_at: Date | null;
   readonly poll_count: number;
+  readonly candidates: CandidateBatch[] | null;
+  readonly chosen_batch_id: string | null;
 }
 
 export interface UnmatchedLineView {
@@ -70,7 +75,7 @@ export interface UnmatchedLineView {
 export async function listShardViews(db: Queryable, jobUuid: string): Promise<ShardView[]> {
   const { rows } = await db.query<ShardView>(
     `SELECT shard, state, attempt, provider, provider_model, requested_model, first_item_no, last_item_no, item_count,
-       byte_count, waiting_reason, waiting_since, next_poll_at, settled_at
+       byte_count, waiting_reason, waiting_since, next_poll_at, settled_at, given_up_at, reread_requested_at
      FROM batch_shards WHERE job_id = $1 ORDER BY shard`,
     [jobUuid],
   );
@@ -82,7 +87,7 @@ export async function listProviderBatchViews(db: Queryable, jobUuid: string): Pr
     `SELECT shard, attempt, attempt_token, provider, endpoint, region, credential_id, item_count, provider_batch_id,
        input_file_id, output_file_id, error_file_id, operation_name, native_status, native_request_counts, native_errors,
        raw_error_pointer, create_outcome, create_started_at, create_deadline, accepted_at, expires_at, ended_at, batch_end,
-       last_polled_at, poll_count
+       last_polled_at, poll_count, candidates, chosen_batch_id
      FROM batch_provider_metadata WHERE job_id = $1 ORDER BY shard, attempt`,
     [jobUuid],
   );

@@ -36,6 +36,19 @@ export async function clearStage(db: Database, attemptNo: string): Promise<void>
   await db.pool.query('DELETE FROM result_stage WHERE attempt_no = $1', [attemptNo]);
 }
 
+/** How many lines of items in a range the stage holds. */
+export async function countStaged(
+  db: Database,
+  attemptNo: string,
+  { firstItemNo, lastItemNo }: { readonly firstItemNo: number; readonly lastItemNo: number },
+): Promise<number> {
+  const { rows } = await db.pool.query<{ lines: number }>(
+    'SELECT count(*)::int AS lines FROM result_stage WHERE attempt_no = $1 AND item_no BETWEEN $2 AND $3',
+    [attemptNo, firstItemNo, lastItemNo],
+  );
+  return rows[0]?.lines ?? 0;
+}
+
 /** COPYs lines into the stage, on a connection of its own. */
 export async function stageLines(db: Database, attemptNo: string, lines: readonly StagedLine[]): Promise<void> {
   if (lines.length === 0) return;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type ItemEndState, itemStateCode } from '../domain/item-state.ts';
 import type { JobRecord } from './job-view.ts';
+import { listNeverRunItems } from './never-run-items.ts';
 import {
   ITEM_COLUMNS,
   type ItemRecord,
@@ -11,7 +12,10 @@ import {
 } from './result-rows.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
-type JobKey = Pick<JobRecord, 'uuid' | 'bucket' | 'manifestNo'>;
+type JobKey = Pick<
+  JobRecord,
+  'uuid' | 'bucket' | 'manifestNo' | 'firstItemNo' | 'completedAt' | 'itemCount' | 'isNeverRun'
+>;
 
 /** A page is read in pieces of this many rows, so that long answers end it before they fill the memory. */
 const MAX_PIECE_ROWS = 500;
@@ -36,6 +40,15 @@ export interface ResultPage {
   readonly isComplete: boolean;
 }
 
+/** Positions in the order of settlement: after the first, up to the last. */
+export interface SeqRange {
+  readonly afterSeq: number;
+  readonly throughSeq: number;
+}
+
+/** Reads at most so many rows of a range, in order; fewer only where the range holds no more. */
+type ReadPiece = (range: SeqRange, limit: number) => Promise<readonly SettledItem[]>;
+
 /**
  * Settled items in the order of settlement after `afterSeq`, up to `throughSeq`. Each piece is a statement of its own,
  * so no transaction lasts as long as its reader.
@@ -44,16 +57,21 @@ export async function listResults(
   db: Queryable,
   job: JobKey,
   filter: ResultFilter,
-  range: { readonly afterSeq: number; readonly throughSeq: number },
+  range: SeqRange,
   limits: ResultPageLimits,
 ): Promise<ResultPage> {
+  return readPage((piece, limit) => readPiece(db, job, filter, piece, limit), range, limits);
+}
+
+/** A page of pieces, each as long as the rows before it let hope for. */
+export async function readPage(read: ReadPiece, range: SeqRange, limits: ResultPageLimits): Promise<ResultPage> {
   const rows: SettledItem[] = [];
   let bytes = 0;
   let pieceRows = FIRST_PIECE_ROWS;
   while (rows.length < limits.maxRows && bytes < limits.maxBytes) {
     const wanted = Math.min(pieceRows, limits.maxRows - rows.length);
     const afterSeq = rows.at(-1)?.seq ?? range.afterSeq;
-    const piece = await readPiece(db, job, filter, { afterSeq, throughSeq: range.throughSeq }, wanted);
+    const piece = await read({ afterSeq, throughSeq: range.throughSeq }, wanted);
     const pieceBytes = piece.reduce((sum, row) => sum + (row.body?.length ?? 0), 0);
     rows.push(...piece);
     bytes += pieceBytes;
@@ -68,9 +86,13 @@ async function readPiece(
   db: Queryable,
   job: JobKey,
   filter: ResultFilter,
-  range: { readonly afterSeq: number; readonly throughSeq: number },
+  range: SeqRange,
   limit: number,
 ): Promise<SettledItem[]> {
+  if (job.isNeverRun) {
+    const isNone = filter.status !== undefined && filter.status !== 'cancelled';
+    return isNone ? [] : listNeverRunItems(db, job, filter, range, limit);
+  }
   const values: unknown[] = [job.bucket, job.uuid, range.afterSeq, range.throughSeq, limit];
   const conditions: string[] = [];
   if (filter.status !== undefined) conditions.push(`AND o.state = $${values.push(itemStateCode(filter.status))}`);
@@ -92,6 +114,10 @@ async function readPiece(
 
 /** An item in any state, the last of its retry chain; null for a custom id the job does not have. */
 export async function findItem(db: Queryable, job: JobKey, customId: string): Promise<ItemRecord | null> {
+  if (job.isNeverRun) {
+    const [item] = await listNeverRunItems(db, job, { customId }, { afterSeq: 0, throughSeq: job.itemCount }, 1);
+    return item ?? null;
+  }
   const { rows } = await db.query<ItemViewRow>(
     `SELECT ${ITEM_COLUMNS}, s.state AS shard_state, s.attempt AS shard_attempt
      FROM batch_items i

@@ -15,9 +15,10 @@ export async function splitShard(client: pg.PoolClient, job: JobRow, shard: Shar
   if (cutAt === null) return false;
   await client.query(
     `INSERT INTO batch_shards (job_id, shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, byte_count,
-       waiting_reason, waiting_since)
+       waiting_reason, waiting_since, given_up_at)
      SELECT $1, (SELECT max(shard) FROM batch_shards WHERE job_id = $1) + half.no, half.first, half.last, $4, $5, $6,
-       count(i.item_no)::int, coalesce(sum(i.request_bytes::bigint), 0), $9, $10
+       count(i.item_no)::int, coalesce(sum(i.request_bytes::bigint), 0), $9, $10,
+       (SELECT given_up_at FROM batch_shards WHERE job_id = $1 AND shard = $11)
      FROM (VALUES (1, $3::int, $8::int - 1), (2, $8::int, $7::int)) AS half (no, first, last)
      LEFT JOIN batch_items i ON i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN half.first AND half.last
        AND coalesce(i.requested_model, '') = $4 AND ${IS_OPEN}
@@ -33,6 +34,7 @@ export async function splitShard(client: pg.PoolClient, job: JobRow, shard: Shar
       cutAt,
       shard.waitingReason,
       shard.waitingSince,
+      shard.shard,
     ],
   );
   await splitStages(client, job.key, shard.shard);

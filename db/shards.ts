@@ -19,16 +19,22 @@ export interface ShardRow {
   readonly state: ShardState;
   readonly waitingReason: string | null;
   readonly waitingSince: Date | null;
+  /** An operator has given it up: nothing is waited for any more. */
+  readonly givenUpAt: Date | null;
+  /** An operator wants a settled shard's results read once more. */
+  readonly rereadRequestedAt: Date | null;
 }
 
-export interface PlannedShard extends Omit<ShardRow, 'shard' | 'state' | 'waitingReason' | 'waitingSince'> {
+type OwnState = 'shard' | 'state' | 'waitingReason' | 'waitingSince' | 'givenUpAt' | 'rereadRequestedAt';
+
+export interface PlannedShard extends Omit<ShardRow, OwnState> {
   readonly byteCount: number;
 }
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
 const COLUMNS = `shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, state,
-  waiting_reason, waiting_since`;
+  waiting_reason, waiting_since, given_up_at, reread_requested_at`;
 
 export async function listShards(db: Queryable, job: JobKey): Promise<ShardRow[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM batch_shards WHERE job_id = $1 ORDER BY shard`, [job.uuid]);
@@ -37,16 +43,22 @@ export async function listShards(db: Queryable, job: JobKey): Promise<ShardRow[]
 
 /** Throws for a shard the job does not have. */
 export async function getShard(db: Queryable, job: JobKey, shard: number): Promise<ShardRow> {
+  const found = await findShard(db, job, shard);
+  if (found === null) throw new Error(`no shard ${shard}`);
+  return found;
+}
+
+/** Null for a shard the job does not have. */
+export async function findShard(db: Queryable, job: JobKey, shard: number): Promise<ShardRow | null> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM batch_shards WHERE job_id = $1 AND shard = $2`, [
     job.uuid,
     shard,
   ]);
-  if (rows[0] === undefined) throw new Error(`no shard ${shard}`);
-  return toShardRow(rows[0]);
+  return rows[0] === undefined ? null : toShardRow(rows[0]);
 }
 
 /**
- * The longest range from `fromItemNo` on that keeps the limits, null when no item of the model is left. A single item
+ * The longest range from `fromItemNo` on that keeps the limits, null when no item of the model is left up to the last. A single item
  * is taken even if it is over them: admission has refused those that are.
  */
 export async function cutShard(
@@ -54,6 +66,7 @@ export async function cutShard(
   job: JobRow,
   cut: {
     fromItemNo: number;
+    throughItemNo: number;
     requestedModel: string;
     maxItems: number;
     maxBytes: number;
@@ -69,7 +82,7 @@ export async function cutShard(
          sum(estimated_tokens) OVER (ORDER BY item_no) AS tokens, row_number() OVER (ORDER BY item_no) AS position
        FROM (
          SELECT item_no, request_bytes::bigint + $6 AS bytes, embedding_inputs, estimated_tokens FROM batch_items
-         WHERE job_id = $1 AND bucket = $2 AND item_no >= $3 AND item_no < $4 AND coalesce(requested_model, '') = $5
+         WHERE job_id = $1 AND bucket = $2 AND item_no BETWEEN $3 AND $4 AND coalesce(requested_model, '') = $5
          ORDER BY item_no LIMIT $7
        ) taken
      ) summed
@@ -78,7 +91,7 @@ export async function cutShard(
       job.key.uuid,
       job.key.bucket,
       cut.fromItemNo,
-      job.firstItemNo + job.itemCount,
+      cut.throughItemNo,
       cut.requestedModel,
       cut.extraBytesPerItem,
       cut.maxItems,
@@ -92,14 +105,20 @@ export async function cutShard(
   return { firstItemNo: row.first, lastItemNo: row.last, itemCount: row.items, byteCount: Number(row.bytes) };
 }
 
-export async function insertShards(client: pg.PoolClient, job: JobKey, shards: readonly PlannedShard[]): Promise<void> {
+/** Adds shards, numbered after those there are. */
+export async function insertShards(
+  client: pg.PoolClient,
+  job: JobKey,
+  shards: readonly PlannedShard[],
+  shardsBefore = 0,
+): Promise<void> {
   for (const [index, shard] of shards.entries()) {
     await client.query(
       `INSERT INTO batch_shards (job_id, shard, first_item_no, last_item_no, requested_model, provider, provider_model, item_count, byte_count)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
       [
         job.uuid,
-        index + 1,
+        shardsBefore + index + 1,
         shard.firstItemNo,
         shard.lastItemNo,
         shard.requestedModel,
@@ -141,24 +160,42 @@ export async function moveShard(
   await refreshJobState(client, job, move.now);
 }
 
-/** Derives the job's public state from its shards, and with `at` the stage it is in from then on. Ended jobs keep theirs. */
+interface JobOfShards {
+  readonly states: ShardState[];
+  readonly reason: string | null;
+  readonly since: Date | null;
+  readonly wave_since: Date | null;
+}
+
+const NO_SHARDS: JobOfShards = { states: [], reason: null, since: null, wave_since: null };
+
+/** Since when a wave of retries waits for its time. */
+const PLANNED_WAVE =
+  'SELECT max(planned_at) FROM retry_waves WHERE job_id = $1 AND started_at IS NULL AND skipped_at IS NULL';
+
+/** Derives the job's public state from its shards and waves, and with `at` the stage it is in from then on. Ended jobs keep theirs. */
 export async function refreshJobState(client: pg.PoolClient, job: JobRow, at: Date | null = null): Promise<JobState> {
   if (isTerminal(job.state) || job.state === 'draft') return job.state;
-  const { rows } = await client.query<{ states: ShardState[]; reason: string | null; since: Date | null }>(
+  const { rows } = await client.query<JobOfShards>(
     `SELECT coalesce(array_agg(state), '{}') AS states,
        (array_agg(waiting_reason ORDER BY waiting_since) FILTER (WHERE waiting_reason IS NOT NULL))[1] AS reason,
-       min(waiting_since) FILTER (WHERE waiting_reason IS NOT NULL) AS since
+       min(waiting_since) FILTER (WHERE waiting_reason IS NOT NULL) AS since,
+       (${PLANNED_WAVE}) AS wave_since
      FROM batch_shards WHERE job_id = $1`,
     [job.key.uuid],
   );
-  const { states = [], reason = null, since = null } = rows[0] ?? {};
-  const state = deriveStatus(states, job.cancelRequestedAt !== null);
+  const { states, wave_since: waveSince, ...waiting } = rows[0] ?? NO_SHARDS;
+  const isCancelled = job.cancelRequestedAt !== null;
+  const state = deriveStatus(states, isCancelled, waveSince !== null);
+  const awaitsWave = waveSince !== null && !isCancelled;
+  const reason = awaitsWave ? 'retry_backoff' : waiting.reason;
+  const since = awaitsWave ? waveSince : waiting.since;
   await client.query(
     `UPDATE batch_jobs SET state = $2, waiting_reason = $3, waiting_since = $4
      WHERE job_id = $1 AND (state, waiting_reason, waiting_since) IS DISTINCT FROM ($2, $3, $4)`,
     [job.key.uuid, state, reason, since],
   );
-  if (at !== null) await enterStage(client, job.key, WHOLE_JOB, stageOfJob(states), at);
+  if (at !== null) await enterStage(client, job.key, WHOLE_JOB, stageOfJob(states, awaitsWave), at);
   return state;
 }
 
@@ -196,5 +233,7 @@ function toShardRow(row: Record<string, unknown>): ShardRow {
     state: get('state'),
     waitingReason: get('waiting_reason'),
     waitingSince: get('waiting_since'),
+    givenUpAt: get('given_up_at'),
+    rereadRequestedAt: get('reread_requested_at'),
   };
 }

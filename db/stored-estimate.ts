@@ -1,5 +1,11 @@
 import type { ExpectedOutput, QuoteInputs } from '../domain/quote.ts';
-import { bandsFactor, formatFactor, type SampledBand, type TokenBand } from '../domain/token-calibration.ts';
+import {
+  bandsFactor,
+  type Calibration,
+  formatFactor,
+  type SampledBand,
+  type TokenBand,
+} from '../domain/token-calibration.ts';
 import type { Encoding } from '../domain/tokenizer.ts';
 
 /** What an estimate was made from, as stored with its quote and shown. Absent in quotes from before it was kept. */
@@ -91,6 +97,29 @@ function toStoredCalibration({ library, models }: NonNullable<QuoteInputs['calib
         counted_tokens: band.countedTokens,
         tokenizer_tokens: band.tokenizerTokens,
         factor: formatFactor(bandsFactor([band])),
+      })),
+    })),
+  };
+}
+
+/** The calibration as it was, for more items to be quoted by. */
+export function fromStoredCalibration(stored: StoredCalibration | null): Calibration | null {
+  if (stored === null) return null;
+  return {
+    library: stored.library,
+    models: stored.models.map((each) => ({
+      requestedModel: each.requested_model,
+      target: { provider: each.provider, model: each.model },
+      tokenizer: {
+        encoding: each.encoding,
+        perHundred: Math.round(Number(each.ratio) * 100),
+        source: each.ratio_source,
+      },
+      bands: each.bands.map((band) => ({
+        band: band.band,
+        items: band.items,
+        countedTokens: band.counted_tokens,
+        tokenizerTokens: band.tokenizer_tokens,
       })),
     })),
   };

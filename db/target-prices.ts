@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { expectOutputTokens } from '../domain/estimate.ts';
 import { createPriceBook, PUBLISHED_PRICES } from '../domain/price-book.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import type { Provider } from '../domain/provider.ts';
+import type { HeldReplies } from './stored-estimate.ts';
 import type { StoredQuote } from './submissions.ts';
 
 /** One model of a job, as its shards name it. */
@@ -12,12 +14,20 @@ interface PricedTarget {
   readonly providerModel: string;
 }
 
+/** What a submission was accepted at for one of its models. */
+export interface TargetPrice {
+  readonly price: PriceRow;
+  /** What was held for each choice of a reply without a cap. */
+  readonly heldReplies: HeldReplies;
+}
+
 /** Throws for a target the job was never priced for. */
-export type FindTargetPrice = (target: PricedTarget) => PriceRow;
+export type FindTargetPrice = (target: PricedTarget) => TargetPrice;
 
 /**
- * The price rows a submission was accepted at: what its items are charged by, whatever the price book or an override
- * says since. Submissions from before the rows were kept are priced by the published book of their time.
+ * The price rows a submission was accepted at, and what it holds: what its items are charged by, whatever the price
+ * book, an override or learned replies say since. Submissions from before these were kept are priced by the published
+ * book of their time, and hold the defaults.
  */
 export async function loadTargetPrices(
   db: Pick<pg.Pool, 'query'>,
@@ -32,8 +42,13 @@ export async function loadTargetPrices(
     const target = targets.find((each) => each.requested_model === requestedModel && each.provider === provider);
     const price = target?.price ?? publishedPrice(provider, providerModel, job.submittedAt);
     if (price === null) throw new Error(`no price for ${provider}/${providerModel}`);
-    return price;
+    return { price, heldReplies: target?.uncapped_reply_tokens ?? defaultReplies(price) };
   };
+}
+
+function defaultReplies(price: PriceRow): HeldReplies {
+  const expected = (reasons: boolean) => expectOutputTokens({ maxOutputTokens: null, choices: 1, reasons }, price);
+  return { plain: expected(false), reasoning: expected(true) };
 }
 
 const published = createPriceBook(PUBLISHED_PRICES);

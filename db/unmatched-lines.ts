@@ -15,15 +15,18 @@ export interface UnmatchedLine {
 /** Enough of a line to see what it is. */
 const MAX_RAW_BYTES = 65_536;
 
-/** Keeps lines that belong to no item of the batch: visible, never charged, once each however often a file is read. */
+/**
+ * Keeps lines that belong to no item of the batch: visible, never charged, once each however often a file is read.
+ * Answers how many are new.
+ */
 export async function insertUnmatchedLines(
   db: Queryable,
   job: JobKey,
   attempt: AttemptRow,
   lines: readonly UnmatchedLine[],
-): Promise<void> {
-  if (lines.length === 0) return;
-  await db.query(
+): Promise<number> {
+  if (lines.length === 0) return 0;
+  const { rowCount } = await db.query(
     `INSERT INTO unmatched_lines (job_id, shard, attempt, file, line, reason, provider_item_id, raw)
      SELECT $1, $2, $3, * FROM unnest($4::smallint[], $5::int[], $6::text[], $7::text[], $8::bytea[])
      ON CONFLICT DO NOTHING`,
@@ -38,6 +41,7 @@ export async function insertUnmatchedLines(
       lines.map(({ raw }) => Buffer.from(raw.subarray(0, MAX_RAW_BYTES))),
     ],
   );
+  return rowCount ?? 0;
 }
 
 /** Forgets what an earlier reading of the same files kept: each reading tells the whole of it. */
@@ -50,7 +54,7 @@ export async function clearUnmatchedLines(db: Queryable, job: JobKey, attempt: A
 }
 
 export interface IngestWarning {
-  readonly code: 'provider_counts_disagree' | 'unmatched_lines' | 'foreign_batch';
+  readonly code: 'provider_counts_disagree' | 'unmatched_lines' | 'foreign_batch' | 'late_results';
   readonly shard: number;
   readonly message: string;
 }

@@ -60,7 +60,8 @@ export function judgeAdmission(facts: AdmissionFacts): Verdict {
     judged.flatMap(({ requestedModel, chosen: found }) => (found ? [[requestedModel, found]] : [])),
   );
   const findings = [...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
-  const quote = findings.length === 0 ? quoteJob(facts, chosen) : null;
+  const quote =
+    findings.length === 0 ? quoteJob({ ...facts, priceBookVersion: facts.catalogue.prices.version }, chosen) : null;
   const budgets = facts.budgets.flatMap((budget) => {
     const { limit, held, settled } = budget;
     if (limit === null) return [];

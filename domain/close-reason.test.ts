@@ -5,11 +5,13 @@ import { failureClassOf } from './failure.ts';
 const ENDS: { [reason in CloseReason]: [state: string, code: string] } = {
   cancelled: ['cancelled', 'job_cancelled'],
   batch_cancelled: ['cancelled', 'provider_cancelled'],
+  deadline: ['expired', 'deadline'],
   batch_expired: ['expired', 'batch_expired'],
   batch_completed: ['failed', 'missing_result'],
   batch_failed: ['failed', 'provider_rejected'],
   rejected: ['failed', 'provider_rejected'],
   lost: ['failed', 'provider_lost'],
+  given_up: ['failed', 'given_up'],
   capacity_exhausted: ['failed', 'provider_queue_full'],
   credential_refused: ['failed', 'provider_credential_rejected'],
   account_exhausted: ['failed', 'provider_account_exhausted'],

@@ -4,12 +4,14 @@ import type { ItemEndState } from './item-state.ts';
 /** Why a shard is closed: how every item without a result of its own ends. */
 export const CLOSE_REASONS = [
   'cancelled',
+  'deadline',
   'rejected',
   'capacity_exhausted',
   'credential_refused',
   'account_exhausted',
   'attempts_exhausted',
   'lost',
+  'given_up',
   'batch_completed',
   'batch_failed',
   'batch_expired',
@@ -24,6 +26,11 @@ export function remainderOutcome(reason: CloseReason): { readonly state: ItemEnd
       return {
         state: 'cancelled',
         failure: failure('job_cancelled', 'The job was cancelled before this item was sent.'),
+      };
+    case 'deadline':
+      return {
+        state: 'expired',
+        failure: failure('deadline', "The job's deadline passed before this item ran."),
       };
     case 'batch_cancelled':
       return {
@@ -51,6 +58,8 @@ export function remainderOutcome(reason: CloseReason): { readonly state: ItemEnd
         state: 'failed',
         failure: failure('provider_lost', 'The provider stopped knowing the batch this item was in.'),
       };
+    case 'given_up':
+      return { state: 'failed', failure: failure('given_up', 'An operator gave this item up.') };
     case 'capacity_exhausted':
       return {
         state: 'failed',

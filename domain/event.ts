@@ -7,6 +7,11 @@ const JOB_STATUS_EVENT_TYPES: readonly JobStatusEventType[] = JOB_STATES.map(job
 
 const OTHER_EVENT_TYPES = [
   'batch_job.item_safety_blocked',
+  'batch_job.given_up',
+  'batch_job.safety_retry_acknowledged',
+  'batch_job.retry_wave_started',
+  'batch_job.retry_wave_skipped',
+  'batch_schedule.run_failed',
   'budget.alert',
   'ledger.difference',
   'task.completed',

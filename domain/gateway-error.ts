@@ -27,6 +27,7 @@ export const STATUS_OF = {
   idempotency_conflict: 409,
   item_conflict: 409,
   nothing_to_retry: 409,
+  request_not_stored: 409,
   nothing_to_process: 409,
   document_busy: 409,
   content_deleted: 410,

@@ -4,8 +4,15 @@ import { buildQuote, type ExpectedOutput, type Quote, type QuoteGroup } from './
 import { hasFeature } from './request-features.ts';
 import { applyFactor, atLeastOne, type CalibrationFactor, calibrationFactor } from './token-calibration.ts';
 
-/** The estimate of a job whose every model has a target. */
-export function quoteJob(facts: AdmissionFacts, chosen: ReadonlyMap<string, ChosenTarget>): Quote {
+/** What a quote is made of beside the targets. */
+interface QuotedFacts extends Pick<AdmissionFacts, 'groups' | 'calibration' | 'margin'> {
+  readonly priceBookVersion: string;
+}
+
+type QuotedTarget = Pick<ChosenTarget, 'target' | 'price' | 'replies'>;
+
+/** The estimate of items whose every model has a target. */
+export function quoteJob(facts: QuotedFacts, chosen: ReadonlyMap<string, QuotedTarget>): Quote {
   const groups: QuoteGroup[] = [];
   const expected: ExpectedOutput[] = [];
   for (const group of facts.groups) {
@@ -22,7 +29,7 @@ export function quoteJob(facts: AdmissionFacts, chosen: ReadonlyMap<string, Chos
   }
   return buildQuote(groups, 'batch', {
     margin: facts.margin,
-    priceBookVersion: facts.catalogue.prices.version,
+    priceBookVersion: facts.priceBookVersion,
     inputs: {
       countedInputTokens: facts.groups.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
       calibration: facts.calibration,
@@ -45,7 +52,7 @@ function calibrateInput(
   };
 }
 
-function expectOutput(group: ItemGroup, { target, replies }: ChosenTarget): ExpectedOutput[] {
+function expectOutput(group: ItemGroup, { target, replies }: QuotedTarget): ExpectedOutput[] {
   const { requestedModel, uncappedItems, outputTokens } = group;
   const expected: ExpectedOutput[] = [];
   const of = { requestedModel, target };

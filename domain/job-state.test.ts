@@ -110,6 +110,11 @@ describe('deriveStatus', () => {
     expect(deriveStatus(shards, false)).toBe(status);
     expect(deriveStatus(shards, true)).toBe('cancel_requested');
   });
+
+  test('is running while failed items are to be tried again, unless a cancel was requested', () => {
+    expect(deriveStatus(['settled'], false, true)).toBe('running');
+    expect(deriveStatus(['settled'], true, true)).toBe('cancel_requested');
+  });
 });
 
 describe('cancelOutcome', () => {

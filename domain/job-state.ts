@@ -88,10 +88,12 @@ export function jobErrorCode(
 
 /**
  * The public status of a submitted job that has not ended. `shards` are its attempts, superseded ones included.
- * `validating` and `queued` only while nothing has run; once anything has, shards still to start leave it `running`.
+ * `validating` and `queued` only while nothing has run; once anything has, shards still to start leave it `running`, and
+ * so does a wave of retries that is still to begin.
  */
-export function deriveStatus(shards: readonly ShardState[], cancelRequested: boolean): JobState {
+export function deriveStatus(shards: readonly ShardState[], cancelRequested: boolean, awaitsRetry = false): JobState {
   if (cancelRequested) return 'cancel_requested';
+  if (awaitsRetry) return 'running';
   const current = shards.filter((shard) => shard !== 'superseded');
   if (current.some((shard) => shard === 'running' || shard === 'cancelling')) return 'running';
   const computed = current.filter((shard) => COMPUTED.includes(shard)).length;

@@ -11,7 +11,7 @@ export function stageOfShard(state: ShardState): Stage | null {
 }
 
 /** As the job's status would show it if nobody had asked for a cancel. */
-export function stageOfJob(shards: readonly ShardState[]): Stage {
-  const status = deriveStatus(shards, false);
+export function stageOfJob(shards: readonly ShardState[], awaitsRetry = false): Stage {
+  const status = deriveStatus(shards, false, awaitsRetry);
   return status === 'running' || status === 'finalizing' ? status : 'queued';
 }

@@ -3,6 +3,7 @@ import type { Database } from '../db/client.ts';
 import { insertEvent } from '../db/events.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { addOutputHistory } from '../db/output-history.ts';
+import { countWaveItems } from '../db/retry-waves.ts';
 import { enterStage, WHOLE_JOB } from '../db/stage-times.ts';
 import { inTransaction } from '../db/transaction.ts';
 import type { FailureCode } from '../domain/failure.ts';
@@ -24,6 +25,8 @@ import { appendEntry } from './entries.ts';
 interface ProgressTotals extends EndCounts {
   readonly failures: { readonly [code in FailureCode]?: number };
   readonly settled: Amount;
+  /** Tries that the job made itself and that have ended; the other counts leave them out. */
+  readonly retries: number;
 }
 
 /**
@@ -41,7 +44,9 @@ export async function closeJob(
     if (isTerminal(job.state)) return { state: job.state, itemsWithoutOutcome: 0 };
     const totals = await readTotals(client, job);
     const ended = totals.completed + totals.failed + totals.expired + totals.cancelled;
-    if (ended !== totals.total) return { state: job.state, itemsWithoutOutcome: totals.total - ended };
+    const made = totals.total + (await countWaveItems(client, job.key));
+    const open = made - ended - totals.retries;
+    if (open !== 0) return { state: job.state, itemsWithoutOutcome: open };
     await addOutputHistory(client, job);
     const settled = await closeMoney(client, job, totals, now);
     const state = endState(totals);
@@ -52,18 +57,19 @@ export async function closeJob(
 
 async function readTotals(client: pg.PoolClient, job: JobRow): Promise<ProgressTotals> {
   const { rows } = await client.query(
-    'SELECT completed, failed, expired, cancelled, failures, settled_amount FROM job_progress WHERE job_id = $1 FOR UPDATE',
+    'SELECT completed, failed, expired, cancelled, retries, failures, settled_amount FROM job_progress WHERE job_id = $1 FOR UPDATE',
     [job.key.uuid],
   );
   const row = rows[0];
   if (row === undefined) throw new Error('a submitted job has a progress row');
-  const { completed, failed, expired, cancelled, failures } = row;
+  const { completed, failed, expired, cancelled, retries, failures } = row;
   return {
     total: job.itemCount,
     completed,
     failed,
     expired,
     cancelled,
+    retries,
     failures,
     settled: parseNumeric(row.settled_amount),
   };

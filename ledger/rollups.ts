@@ -33,13 +33,15 @@ export const SUM_OUTCOMES = `count(*)::int AS items, count(*) FILTER (WHERE usag
 
 /**
  * Part of the statement that settles a range: adds its groups to the job's rollups, a row for each way in which items
- * ended. `$1` is the job, `$6` the shard.
+ * ended. `$1` is the job, `shard` the placeholder of the shard.
  */
-export const ROLL_UP_SETTLED = `
+export function rollUpSettled(shard: string): string {
+  return `
   INSERT INTO job_rollups AS r (job_id, ${ROLLUP_KEY}, ${COUNTS.join(', ')})
   SELECT $1::uuid, g.day, s.provider, s.provider_model, g.state, g.failure_class, g.error_code, g.is_retry, ${COUNTS.map((count) => `g.${count}`).join(', ')}
-  FROM groups g JOIN batch_shards s ON s.job_id = $1::uuid AND s.shard = $6::int
+  FROM groups g JOIN batch_shards s ON s.job_id = $1::uuid AND s.shard = ${shard}::int
   ${addTo(COUNTS)}`;
+}
 
 /** Ledger events that change what was charged before. */
 const CORRECTING_EVENTS = ['batch.item.refunded', 'batch.adjusted'] as const;

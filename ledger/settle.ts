@@ -1,12 +1,12 @@
-import type pg from 'pg';
 import type { Database } from '../db/client.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
-import { type ItemState, itemStateCode, itemStateFromCode } from '../domain/item-state.ts';
-import { formatNumeric, parseNumeric } from '../domain/money.ts';
+import { type ItemState, itemStateCode } from '../domain/item-state.ts';
 import { drawFromHolds } from './draw.ts';
-import { ROLL_UP_SETTLED, SUM_OUTCOMES } from './rollups.ts';
+import { moveItems } from './move-items.ts';
+import { lockProgress, recordProgress, type SettledGroup } from './settled-counts.ts';
+import { tellSafetyBlocked } from './tell-safety-blocked.ts';
 
 /** A range of item numbers of one shard, both ends included. */
 export interface SettleRange {
@@ -96,23 +96,14 @@ async function settle(
         throw new Error(`of ${source.stagedLines} staged lines ${staged} are left: the files have to be read again`);
       }
       const rows = found.filter(hasItems);
-      const settled = rows.reduce((sum, row) => sum + row.items, 0);
-      if (settled === 0) return 0;
-      const charge = rows.reduce((sum, row) => sum + parseNumeric(row.amount), 0n);
-      await recordProgress(client, job.key.uuid, progress, rows, formatNumeric(charge));
+      if (rows.length === 0) return 0;
+      const { settled, charge } = await recordProgress(client, range, progress, rows);
       await drawFromHolds(client, job.key, job.submissionNo, charge);
+      await tellSafetyBlocked(client, job, progress.last_seq, rows);
       return settled;
     },
     { statementTimeoutMs: 0, setWise: true },
   );
-}
-
-interface SettledGroup {
-  state: number;
-  error_code: string;
-  items: number;
-  amount: string;
-  customer_amount: string;
 }
 
 /** At least one row, with what was staged; without a group where nothing settled. */
@@ -120,54 +111,6 @@ type FoundGroup = { staged: number } & (SettledGroup | { [column in keyof Settle
 
 function hasItems(row: FoundGroup): row is FoundGroup & SettledGroup {
   return row.items !== null;
-}
-
-interface ProgressRow {
-  last_seq: number;
-  failures: Record<string, number>;
-}
-
-async function lockProgress(client: pg.PoolClient, jobUuid: string): Promise<ProgressRow> {
-  const { rows } = await client.query<ProgressRow>(
-    'SELECT last_seq, failures FROM job_progress WHERE job_id = $1 FOR UPDATE',
-    [jobUuid],
-  );
-  if (rows[0] === undefined) throw new Error('a submitted job has a progress row');
-  return rows[0];
-}
-
-async function recordProgress(
-  client: pg.PoolClient,
-  jobUuid: string,
-  progress: ProgressRow,
-  groups: readonly SettledGroup[],
-  charge: string,
-): Promise<void> {
-  const failures = { ...progress.failures };
-  const counts: { [state in ItemState]?: number } = {};
-  for (const { state: code, error_code, items } of groups) {
-    const state = itemStateFromCode(code);
-    counts[state] = (counts[state] ?? 0) + items;
-    if (error_code !== '') failures[error_code] = (failures[error_code] ?? 0) + items;
-  }
-  const settled = groups.reduce((sum, { items }) => sum + items, 0);
-  await client.query(
-    `UPDATE job_progress SET completed = completed + $2, failed = failed + $3, expired = expired + $4, cancelled = cancelled + $5,
-       failures = $6, last_seq = last_seq + $7, settled_amount = settled_amount + $8,
-       customer_settled_amount = customer_settled_amount + $9
-     WHERE job_id = $1`,
-    [
-      jobUuid,
-      counts.completed ?? 0,
-      counts.failed ?? 0,
-      counts.expired ?? 0,
-      counts.cancelled ?? 0,
-      JSON.stringify(failures),
-      settled,
-      charge,
-      formatNumeric(groups.reduce((sum, { customer_amount }) => sum + parseNumeric(customer_amount), 0n)),
-    ],
-  );
 }
 
 const NOT_SETTLED = `NOT EXISTS (SELECT 1 FROM item_outcomes o
@@ -216,17 +159,7 @@ function settleStatement(chosen: string, staged: string, bucket: number): string
       INSERT INTO ledger_entries_${bucket} (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
       SELECT $2::int, $1::uuid, item_no, 'batch.item.settled', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
     ),
-    items AS (
-      UPDATE batch_items_${bucket} i SET state = gate.state, actual_input_tokens = gate.input_tokens, actual_output_tokens = gate.output_tokens,
-        settled_amount = gate.amount, settled_at = gate.settled_at, error_code = gate.error_code
-      FROM gate WHERE i.job_id = $1 AND i.bucket = $2 AND i.item_no BETWEEN $3 AND $4 AND i.item_no = gate.item_no
-      RETURNING gate.*, i.retry_of_item_id IS NOT NULL AS is_retry
-    ),
-    groups AS (
-      SELECT (settled_at AT TIME ZONE 'UTC')::date AS day, state, failure_class, error_code, is_retry, ${SUM_OUTCOMES}
-      FROM items GROUP BY 1, 2, 3, 4, 5
-    ),
-    rolled_up AS (${ROLL_UP_SETTLED})
+    ${moveItems(bucket, 'i.item_no BETWEEN $3 AND $4', '$6')}
     SELECT stage.staged, groups.*
     FROM (SELECT ${staged} AS staged) stage
     LEFT JOIN (SELECT state, error_code, items, amount, customer_amount FROM groups) groups ON true`;

@@ -15,6 +15,7 @@ import {
   verifyCorrectionRows,
   verifyCorrections,
 } from './verify-corrections.ts';
+import { verifyRetries } from './verify-retries.ts';
 import { verifyRollups } from './verify-rollups.ts';
 
 /** One thing that does not add up: what was compared, what was found and what it should be. */
@@ -44,6 +45,8 @@ interface JobSums extends CorrectionSums {
   submitted_at: Date;
   reserved: string;
   counted: number;
+  /** Items that the job made itself, to try others again. */
+  wave_items: number;
   progress_items: number;
   progress_settled: string;
   outcome_items: number;
@@ -85,6 +88,7 @@ export async function verifyLedger(
     verifyJobSums(sums, report);
     items += await verifyItemPrices(db, sums, report);
     await verifyRollups(db, { uuid: job_id, bucket }, report);
+    if (sums.wave_items > 0) await verifyRetries(db, { uuid: job_id, bucket }, report);
     if (sums.item_refunds + sums.ledger_refunds + sums.adjustments > 0) {
       await verifyCorrectionRows(db.pool, sums, report);
     }
@@ -117,9 +121,9 @@ async function readJobSums(db: Database, jobUuid: string, bucket: number): Promi
 }
 
 const JOB_SUMS = `
-    SELECT j.job_id, j.bucket, j.state, j.item_count, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
+    SELECT j.job_id, j.bucket, j.state, j.item_count, coalesce((SELECT sum(w.items) FROM retry_waves w WHERE w.job_id = j.job_id AND w.started_at IS NOT NULL), 0)::int AS wave_items, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
        items.counted, items.amount AS item_amount, items.refunded AS item_refunded, items.refunds AS item_refunds, items.states_wrong AS item_states_wrong,
-       p.completed + p.failed + p.expired + p.cancelled AS progress_items, p.settled_amount AS progress_settled,
+       p.completed + p.failed + p.expired + p.cancelled + p.retries AS progress_items, p.settled_amount AS progress_settled,
        outcomes.items AS outcome_items, outcomes.amount AS outcome_amount, outcomes.customer_amount, p.customer_settled_amount,
        l.settled AS ledger_settled, l.refunded AS ledger_refunded, l.refunds AS ledger_refunds, l.adjusted AS ledger_adjusted, h.drawn, h.released, ${CORRECTION_SUMS}
      FROM batch_jobs j
@@ -163,7 +167,7 @@ function verifyJobSums(sums: JobSums, report: Report): void {
       formatAmount(settled),
       formatAmount(parseNumeric(charged) - parseNumeric(refunded) + adjusted),
     );
-  report(subject, 'items stored', sums.counted, sums.item_count);
+  report(subject, 'items stored', sums.counted, sums.item_count + sums.wave_items);
   report(subject, 'item states that differ from their outcome', sums.item_states_wrong, 0);
   report(subject, 'items counted as ended', sums.progress_items, sums.outcome_items);
   against('settled amount against outcomes', sums.outcome_amount, sums.ledger_refunded);
@@ -177,7 +181,7 @@ function verifyJobSums(sums: JobSums, report: Report): void {
   );
   report(subject, 'drawn from the hold', formatAmount(drawn), formatAmount(settled - overage));
   if (isTerminal(sums.state)) {
-    report(subject, 'items ended', sums.outcome_items, sums.item_count);
+    report(subject, 'items ended', sums.outcome_items, sums.item_count + sums.wave_items);
     report(subject, 'held after the end', formatAmount(held), formatAmount(0n));
   }
   verifyCorrections(subject, { state: sums.state, reserved, settled, released }, sums, report);
@@ -203,7 +207,7 @@ async function verifyItemPrices(db: Database, job: JobSums, report: Report): Pro
       [job.job_id, job.bucket, after],
     );
     for (const row of rows) {
-      const price = findPrice({
+      const { price } = findPrice({
         requestedModel: row.requested_model,
         provider: row.provider,
         providerModel: row.provider_model,

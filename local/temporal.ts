@@ -18,6 +18,8 @@ export interface TemporalOptions {
   uiPort: number;
   /** Name → type as the command line spells it: Keyword, Int, Datetime, … */
   searchAttributes: Record<string, string>;
+  /** Further dynamic configuration, as `key=value` with the value in JSON. */
+  settings?: readonly string[];
   /** Receives one line when the server died or came back. */
   log: (line: string) => void;
   signal?: AbortSignal | undefined;
@@ -60,7 +62,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
       ...['server', 'start-dev', '--log-level', 'error', '--ip', '127.0.0.1', '--port', String(options.port)],
       ...['--ui-port', String(options.uiPort), '--ui-disable-news-fetch'],
       ...['--http-port', String(httpPort), '--metrics-port', String(metricsPort)],
-      ...DYNAMIC_CONFIG.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...[...DYNAMIC_CONFIG, ...(options.settings ?? [])].flatMap((setting) => ['--dynamic-config-value', setting]),
       ...Object.entries(options.searchAttributes).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
       ...(options.ephemeral ? [] : stateArguments(join(dataDirectory, 'temporal'))),
     ],

@@ -18,6 +18,7 @@ export function withoutCredential(adapter: BatchProvider): BatchProvider {
     uploadInput: refuse,
     createBatch: refuse,
     findBatches: refuse,
+    listLabelled: adapter.listLabelled === null ? null : refuse,
     retrieveBatch: refuse,
     cancelBatch: refuse,
     resultFiles: (batch) => adapter.resultFiles(batch),

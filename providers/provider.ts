@@ -36,6 +36,12 @@ export interface BatchProvider {
    */
   findBatches(input: FindBatchesInput): Promise<NativeBatch[]>;
 
+  /**
+   * Batches made since a time that carry a token of some attempt, whichever gateway's, newest first. Null where batches
+   * carry no label. Throws {@link ProviderError}.
+   */
+  readonly listLabelled: ((input: ListLabelledInput) => Promise<LabelledBatch[]>) | null;
+
   /** Throws {@link ProviderError} with code `not_found` for an unknown batch, `malformed_reply` for a reply that is no batch. */
   retrieveBatch(input: { providerBatchId: string; signal: AbortSignal }): Promise<NativeBatch>;
 
@@ -90,6 +96,16 @@ export interface FindBatchesInput {
   /** Start of the attempt; older batches cannot be its own. */
   createdAfter: Date;
   signal: AbortSignal;
+}
+
+export interface ListLabelledInput {
+  createdAfter: Date;
+  signal: AbortSignal;
+}
+
+export interface LabelledBatch {
+  attemptToken: string;
+  batch: NativeBatch;
 }
 
 export interface NativeBatch {

@@ -1,59 +1,73 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
 import type { Client } from '@temporalio/client';
-import proto from '@temporalio/proto';
 import { eventually } from '../tests/harness/eventually.ts';
 import { startTestTemporal } from '../tests/harness/temporal-server.ts';
-import { SCENARIOS } from '../tests/replay/scenarios.ts';
+import { SCENARIOS, type Scenario } from '../tests/replay/scenarios.ts';
+import { dropVersion, keepRun, keepSources, listVersions, readRuns, readSources } from '../tests/replay/versions.ts';
+import { readBundledSources, type WorkflowSources } from '../tests/replay/workflow-sources.ts';
 import { startFakeEngine } from '../tests/workflows/fake-engine.ts';
 
 /**
- * Plays the scenarios of tests/replay on a throw-away server and keeps their histories for the replay test. A history
- * stays as it was recorded for as long as a workflow of its day may still run, so only what is missing is recorded;
- * `--again` records everything anew, which only makes sense before the first release or for a new major one.
+ * Plays the scenarios of tests/replay on a throw-away server and keeps their histories, and the sources they were made
+ * with, for the replay tests. Workflow code that differs from the newest version's becomes the next version, beside
+ * the older ones; where it is the same, only what is missing is recorded. `--again` records the newest version anew,
+ * which is right only as long as it has never been deployed.
  */
-const DIRECTORY = path.resolve(import.meta.dirname, '../tests/replay/histories');
-const again = process.argv.includes('--again');
+const server = await startTestTemporal();
+try {
+  const { temporalAddress: address = '', workflowBundle: codePath = '' } = server.provides;
+  const sources = readBundledSources(await readFile(codePath, 'utf8'));
+  const version = chooseVersion(sources, process.argv.includes('--again'));
+  keepSources(version, sources);
+  const kept = new Set(readRuns([version]).map(({ scenario }) => scenario));
+  const missing = SCENARIOS.filter(({ name }) => !kept.has(name));
+  console.log(`${version}: ${SCENARIOS.length - missing.length} scenarios are recorded, ${missing.length} are not`);
+  if (missing.length > 0) await record(missing, { version, address, codePath });
+} finally {
+  await server.stop();
+}
 
-if (again) await rm(DIRECTORY, { recursive: true, force: true });
-await mkdir(DIRECTORY, { recursive: true });
-const kept = await readdir(DIRECTORY);
-const missing = SCENARIOS.filter(({ name }) => !kept.some((file) => file.startsWith(`${name}.`)));
-console.log(`${SCENARIOS.length - missing.length} scenarios are recorded, ${missing.length} are not`);
-if (missing.length > 0) await record(missing);
+function chooseVersion(sources: WorkflowSources, again: boolean): string {
+  const newest = listVersions().at(-1);
+  if (newest === undefined) return 'v1';
+  if (again) {
+    dropVersion(newest);
+    return newest;
+  }
+  return isSame(readSources(newest), sources) ? newest : `v${Number(newest.slice(1)) + 1}`;
+}
 
-async function record(scenarios: typeof SCENARIOS): Promise<void> {
-  const server = await startTestTemporal();
+function isSame(one: WorkflowSources, other: WorkflowSources): boolean {
+  return one.size === other.size && [...one].every(([name, source]) => other.get(name) === source);
+}
+
+async function record(
+  scenarios: readonly Scenario[],
+  { version, address, codePath }: { version: string; address: string; codePath: string },
+): Promise<void> {
+  const engine = await startFakeEngine({
+    address,
+    namespace: 'default',
+    workflowBundle: { codePath },
+    identity: 'recorder',
+  });
   try {
-    const { temporalAddress: address = '', workflowBundle: codePath = '' } = server.provides;
-    const engine = await startFakeEngine({
-      address,
-      namespace: 'default',
-      workflowBundle: { codePath },
-      identity: 'recorder',
-    });
-    try {
-      for (const { name, play } of scenarios) {
-        const workflowIds = await play(engine);
-        for (const workflowId of workflowIds) await keepRuns(engine.client, name, workflowId);
-        console.log(`${name}: ${workflowIds.length} workflows`);
-      }
-    } finally {
-      await engine.stop();
+    for (const { name, play } of scenarios) {
+      const workflowIds = await play(engine);
+      for (const workflowId of workflowIds) await keepRuns(engine.client, version, name, workflowId);
+      console.log(`${name}: ${workflowIds.length} workflows`);
     }
   } finally {
-    await server.stop();
+    await engine.stop();
   }
 }
 
 /** One file for each run, named after the scenario, the workflow and the run's place. */
-async function keepRuns(client: Client, scenario: string, workflowId: string): Promise<void> {
+async function keepRuns(client: Client, version: string, scenario: string, workflowId: string): Promise<void> {
+  const workflow = workflowId.split('/').toSpliced(1, 1).join('-');
   for (const [index, runId] of (await listRuns(client, workflowId)).entries()) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    const bytes = proto.temporal.api.history.v1.History.encode(history).finish();
-    const workflow = workflowId.split('/').toSpliced(1, 1).join('-');
-    await writeFile(path.join(DIRECTORY, `${scenario}.${workflow}.${index + 1}.bin.gz`), gzipSync(bytes, { level: 9 }));
+    keepRun(version, `${scenario}.${workflow}.${index + 1}`, history);
   }
 }
 

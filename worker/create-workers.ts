@@ -2,13 +2,22 @@ import { type NativeConnection, Worker, type WorkflowBundleOption } from '@tempo
 import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
-import { DATABASE_QUEUE, MAINTENANCE_QUEUE, providerQueue, WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
+import { createScheduleActivities } from '../activities/schedules/create-schedule-activities.ts';
+import type { ScheduleDependencies } from '../activities/schedules/dependencies.ts';
+import {
+  DATABASE_QUEUE,
+  MAINTENANCE_QUEUE,
+  providerQueue,
+  SCHEDULES_QUEUE,
+  WORKFLOW_QUEUE,
+} from '../workflows/task-queues.ts';
 import { bundleWorkflowsApart } from './workflow-bundle.ts';
 
 export interface WorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly dependencies: ActivityDependencies;
+  readonly schedules: ScheduleDependencies;
   /** Connections of the pool; database activities together use fewer. */
   readonly poolSize: number;
   /** Null for all. */
@@ -24,8 +33,15 @@ const SHUTDOWN_FORCE = '25 seconds';
 const HEARTBEAT_EVERY = '5 seconds';
 /** A query on a workflow whose worker died waits this long for another. */
 const STICKY_TIMEOUT = '3 seconds';
+/**
+ * Open workflows kept in memory, at some 0.4 MB each; the SDK would keep two thousand. One that is not kept is read from
+ * its history when something happens to it, which takes milliseconds and, for a waiting job, comes every few minutes.
+ */
+const CACHED_WORKFLOWS = 50;
 /** Polls and creates of one provider at once; transfers are bounded apart. */
 const PROVIDER_ACTIVITIES = 50;
+/** Each may hold a connection while it copies a manifest, or a spool while it fetches one. */
+const SCHEDULE_ACTIVITIES = 3;
 
 /** One Temporal worker for each queue this process serves. */
 export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
@@ -46,6 +62,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
           taskQueue: WORKFLOW_QUEUE,
           workflowBundle: options.workflowBundle ?? (await bundleWorkflowsApart()),
           stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT,
+          maxCachedWorkflows: CACHED_WORKFLOWS,
         }),
     ],
     [
@@ -66,6 +83,16 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
           taskQueue: MAINTENANCE_QUEUE,
           activities: createMaintenanceActivities(dependencies),
           maxConcurrentActivityTaskExecutions: 1,
+        }),
+    ],
+    [
+      SCHEDULES_QUEUE,
+      () =>
+        Worker.create({
+          ...common,
+          taskQueue: SCHEDULES_QUEUE,
+          activities: createScheduleActivities(options.schedules),
+          maxConcurrentActivityTaskExecutions: SCHEDULE_ACTIVITIES,
         }),
     ],
     ...[...dependencies.providers.keys()].map((provider) => {

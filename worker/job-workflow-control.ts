@@ -6,11 +6,14 @@ import { batchJobStart } from '../workflows/start-options.ts';
 
 /** What sweeps and activities do to workflows from outside. */
 export function createJobWorkflowControl(client: Client): JobWorkflowControl {
-  async function unlessEnded(signalled: Promise<void>): Promise<void> {
+  /** False when there is no run to hear it. */
+  async function unlessEnded(signalled: Promise<void>): Promise<boolean> {
     try {
       await signalled;
+      return true;
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
     }
   }
   return {
@@ -26,9 +29,21 @@ export function createJobWorkflowControl(client: Client): JobWorkflowControl {
         throw error;
       }
     },
-    signalCancel: (jobId) =>
-      unlessEnded(client.workflow.getHandle(batchJobWorkflowId(jobId)).signal(cancelSignal, { by: 'sweep' })),
-    wakeShard: (jobId, shard) =>
-      unlessEnded(client.workflow.getHandle(providerBatchWorkflowId(jobId, shard)).signal(pollNowSignal)),
+    signalCancel: async (jobId) => {
+      await unlessEnded(client.workflow.getHandle(batchJobWorkflowId(jobId)).signal(cancelSignal, { by: 'sweep' }));
+    },
+    wakeShard: async (jobId, shard) => {
+      await unlessEnded(client.workflow.getHandle(providerBatchWorkflowId(jobId, shard)).signal(pollNowSignal));
+    },
+    wakeJob: (jobId) => unlessEnded(client.workflow.getHandle(batchJobWorkflowId(jobId)).signal(pollNowSignal)),
+    isShardRunning: async (jobId, shard) => {
+      try {
+        const { status } = await client.workflow.getHandle(providerBatchWorkflowId(jobId, shard)).describe();
+        return status.name === 'RUNNING';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
+      }
+    },
   };
 }

@@ -7,6 +7,12 @@ import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { TransferSlots } from '../activities/transfer-slots.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config/env.ts';
 import { openDatabase } from '../db/client.ts';
+import {
+  DEFAULT_INTAKE_LIMITS,
+  DEFAULT_SPOOL_MEMORY_BYTES,
+  type IntakeSettings,
+} from '../db/intake/intake-settings.ts';
+import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
@@ -17,6 +23,7 @@ import { createWorkers } from './create-workers.ts';
 import { startHealthServer } from './health.ts';
 import { createJobWorkflowControl } from './job-workflow-control.ts';
 import { compatibleProviders } from './provider-settings.ts';
+import { createScheduleClockControl } from './schedule-clock-control.ts';
 import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
 import { keepHeapTight } from './tight-heap.ts';
 
@@ -57,8 +64,15 @@ async function run(config: WorkerConfig): Promise<void> {
     connection,
     namespace,
     dependencies,
+    schedules: {
+      ...dependencies,
+      intake: intakeSettings(config),
+      allowedFetchHosts: config.allowedFetchHosts,
+      clock: createScheduleClockControl(client),
+    },
     poolSize: config.databasePoolSize,
     queues: config.queues,
+    ...(config.workflowBundle !== null && { workflowBundle: { codePath: config.workflowBundle } }),
   });
   const isReady = () => workers.every((worker) => worker.getState() === 'RUNNING');
   const health = await startHealthServer('0.0.0.0', config.healthPort, isReady);
@@ -76,6 +90,15 @@ async function run(config: WorkerConfig): Promise<void> {
     await connection.close();
     log.info({}, 'worker stopped');
   }
+}
+
+/** Of its own folder: the api may run on the same machine. */
+function intakeSettings({ spoolDir, spoolMaxBytes, maxLineBytes, maxItemsPerJob }: WorkerConfig): IntakeSettings {
+  const directory = path.join(spoolDir, 'schedules');
+  return {
+    spool: { directory, memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES, space: new SpoolSpace(spoolMaxBytes) },
+    limits: { ...DEFAULT_INTAKE_LIMITS, maxLineBytes, maxItemsPerJob },
+  };
 }
 
 function createDependencies(

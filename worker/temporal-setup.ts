@@ -36,6 +36,24 @@ const SCHEDULES = [
     note: 'Open jobs without a workflow, cancels unheard',
   },
   {
+    id: 'batchgate/sweep',
+    workflow: 'sweep',
+    every: '5 minutes',
+    note: 'Shards and creates that stand still, deadlines, money and room held by nobody',
+  },
+  {
+    id: 'batchgate/sweep-providers',
+    workflow: 'sweepProviders',
+    every: '30 minutes',
+    note: 'Provider batches that are one too many',
+  },
+  {
+    id: 'batchgate/restore-schedules',
+    workflow: 'restoreSchedules',
+    every: '5 minutes',
+    note: 'Recurring jobs whose schedule is missing',
+  },
+  {
     id: 'batchgate/retention',
     workflow: 'retention',
     every: '1 hour',

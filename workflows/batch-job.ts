@@ -11,7 +11,8 @@ import {
 } from './messages.ts';
 
 /**
- * One job: admit (validate, quote, reserve), plan shards, run a child for each, reconcile and announce.
+ * One job: admit (validate, quote, reserve), plan shards, run a child for each, try failed items again in waves, reconcile
+ * and announce.
  * A cancel is only a wake-up here; `cancel_requested_at` on the job's row is the truth that every step reads.
  */
 export async function batchJob(input: BatchJobInput): Promise<{ state: string }> {
@@ -38,12 +39,14 @@ export async function batchJob(input: BatchJobInput): Promise<{ state: string }>
       return end;
     }
     await run.plan();
-    while (!(await run.advance())) {
-      if (historyIsLong(input.maxHistoryEvents)) {
-        await condition(allHandlersFinished);
-        await continueAsNew<typeof batchJob>(run.carriedOver());
+    do {
+      while (!(await run.advance())) {
+        if (historyIsLong(input.maxHistoryEvents)) {
+          await condition(allHandlersFinished);
+          await continueAsNew<typeof batchJob>(run.carriedOver());
+        }
       }
-    }
+    } while (await run.tryAgain());
     const end = await run.reconcile();
     await condition(allHandlersFinished);
     return end;

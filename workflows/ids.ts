@@ -4,6 +4,18 @@ export function batchJobWorkflowId(jobId: string): string {
   return `batch-job/${jobId}`;
 }
 
+/** Temporal adds the time of each firing to it. */
+export function scheduledJobWorkflowId(scheduleId: string): string {
+  return `scheduled-job/${scheduleId}`;
+}
+
+/** Of Temporal's schedules those of recurring jobs, apart from the gateway's own. */
+export const TEMPORAL_SCHEDULE_PREFIX = 'batch-schedule/';
+
+export function temporalScheduleId(scheduleId: string): string {
+  return `${TEMPORAL_SCHEDULE_PREFIX}${scheduleId}`;
+}
+
 export function providerBatchWorkflowId(jobId: string, shard: number): string {
   return `provider-batch/${jobId}/${shard}`;
 }

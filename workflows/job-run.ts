@@ -14,6 +14,7 @@ import { type BatchJobInput, type BatchJobState, type CancelRequest, cancelSigna
 import { ownAttribute } from './own-attribute.ts';
 import { BULK_DATABASE_POLICY, DATABASE_POLICY } from './policies.ts';
 import type { providerBatch } from './provider-batch.ts';
+import { tryAgain } from './retry-wave.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { shardStart } from './shard-start.ts';
 
@@ -44,6 +45,7 @@ export class JobRun {
   readonly #started = new Set<number>();
   #believedUntil: number;
   readonly #cancelled = new Set<number>();
+  #mayRetry = false;
 
   constructor(input: BatchJobInput) {
     this.#input = input;
@@ -133,10 +135,27 @@ export class JobRun {
       this.#pollWanted = false;
       await this.#passOn(view, pollNowSignal, new Set());
     }
-    await condition(() => this.#woken, Math.max(1, this.#believedUntil - Date.now()), {
-      summary: `${view.total - view.settled} shards open; then look again`,
-    });
+    const { heldForMs = 0 } = view;
+    // A signal or the time itself ends that wait; until then there is nothing to look at.
+    const lookAfterMs = heldForMs > 0 ? heldForMs : Math.max(1, this.#believedUntil - Date.now());
+    const open = `${view.total - view.settled} shards open`;
+    const summary = heldForMs > 0 ? `${open}; not before their time` : `${open}; then look again`;
+    await condition(() => this.#woken, lookAfterMs, { summary });
     return false;
+  }
+
+  /** Tries items that failed again, if the job is to; false when it is over. */
+  async tryAgain(): Promise<boolean> {
+    if (!this.#mayRetry) return false;
+    return tryAgain({
+      job: this.#job,
+      hasNewCancel: () => this.#cancel !== null && !this.state.cancelRequested,
+      recordCancel: () => this.#recordCancel(),
+      showWait: () => {
+        this.#setStatus('running');
+        this.#show('retrying');
+      },
+    });
   }
 
   /** `verdict` is that of a submission which was not accepted. */
@@ -175,6 +194,7 @@ export class JobRun {
 
   #take(view: ShardsView): void {
     this.state.cancelRequested = view.cancelRequested;
+    this.#mayRetry = view.mayRetry ?? false;
     this.state.shards = { total: view.total, settled: view.settled, open: view.total - view.settled };
     const [provider, ...others] = new Set(view.toStart.map((shard) => shard.provider));
     // A job at several providers is found through its shards.

@@ -32,6 +32,12 @@ export interface ProviderBatchInput {
   maxHistoryEvents?: number;
 }
 
+/** Input of `scheduledJob`; the firing is named by its own workflow id. */
+export interface ScheduledJobInput {
+  v: 1;
+  scheduleId: string;
+}
+
 export interface CancelRequest {
   reason?: string;
   by?: string;
@@ -41,7 +47,7 @@ export interface CancelRequest {
 export interface BatchJobState {
   v: 1;
   jobId: string;
-  stage: 'admitting' | 'planning' | 'running' | 'reconciling' | 'ended';
+  stage: 'admitting' | 'planning' | 'running' | 'retrying' | 'reconciling' | 'ended';
   /** The public status of the job. */
   status: string;
   cancelRequested: boolean;
@@ -58,6 +64,8 @@ export interface ProviderBatchState {
   polls: number;
   nextPollAt: string | null;
   cancelRequested: boolean;
+  /** The job's own deadline has passed: its batch is being cancelled. */
+  deadlinePassed: boolean;
 }
 
 /**
@@ -69,6 +77,8 @@ export const admitUpdate = defineUpdate<AdmissionVerdict, [{ submissionNo: numbe
 /** The payload may be missing or malformed: the Web UI may send none. The truth is `cancel_requested_at`; this only wakes. */
 export const cancelSignal = defineSignal<[CancelRequest?]>('cancel');
 export const pollNowSignal = defineSignal('pollNow');
+/** An operator changed the rows of a shard: whatever it waits for or is at, it reads them again. */
+export const rowsChangedSignal = defineSignal('rowsChanged');
 /** Sent by a shard to its job whenever its row changed state. */
 export const shardChangedSignal = defineSignal('shardChanged');
 

@@ -1,5 +1,5 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import { DATABASE_QUEUE, MAINTENANCE_QUEUE } from './task-queues.ts';
+import { DATABASE_QUEUE, MAINTENANCE_QUEUE, SCHEDULES_QUEUE } from './task-queues.ts';
 
 /**
  * Short set-wise SQL. Retried for ever: Postgres being away is no reason to give a job up. What a worker took with it
@@ -43,6 +43,29 @@ export const INGEST_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
   heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** One best effort on the way out: a provider that is away, or that no worker serves, holds up nobody. */
+export const ABANDON_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '30 seconds',
+  scheduleToCloseTimeout: '1 minute',
+  retry: { maximumAttempts: 2 },
+  cancellationType: 'TRY_CANCEL',
+};
+
+/** A few rows, or a manifest of any size. What is away is waited for; the run's own end is the workflow's to set. */
+export const SCHEDULE_POLICY: ActivityOptions = {
+  taskQueue: SCHEDULES_QUEUE,
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumInterval: '10 minutes' },
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+};
+
+/** Items that cannot be fetched for some ten minutes are none for this firing; the next one tries again. */
+export const FETCH_POLICY: ActivityOptions = {
+  ...SCHEDULE_POLICY,
+  retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumAttempts: 6 },
 };
 
 export const MAINTENANCE_POLICY: ActivityOptions = {

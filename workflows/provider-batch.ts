@@ -1,6 +1,12 @@
 import { CancellationScope, continueAsNew, setHandler } from '@temporalio/workflow';
 import { historyIsLong } from './history.ts';
-import { cancelSignal, type ProviderBatchInput, pollNowSignal, providerBatchStateQuery } from './messages.ts';
+import {
+  cancelSignal,
+  type ProviderBatchInput,
+  pollNowSignal,
+  providerBatchStateQuery,
+  rowsChangedSignal,
+} from './messages.ts';
 import { ShardRun } from './shard-run.ts';
 
 /**
@@ -12,6 +18,9 @@ export async function providerBatch(input: ProviderBatchInput): Promise<void> {
   setHandler(pollNowSignal, () => run.wake(), { description: 'Ask the provider now instead of at the next poll' });
   setHandler(cancelSignal, () => run.hearCancel(), {
     description: 'Look now whether a cancel of the job was requested',
+  });
+  setHandler(rowsChangedSignal, () => run.readRows(), {
+    description: 'Stop waiting and read the rows again: an operator changed them',
   });
   setHandler(providerBatchStateQuery, () => run.state, { description: 'Attempt, native status and next poll' });
 

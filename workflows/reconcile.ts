@@ -7,7 +7,7 @@ const { tidyTables } = summarized('partitions ahead, overdue deletions');
 const { verifyLedgers } = summarized('recompute the sums of open and recently ended jobs');
 
 /** By Schedule, every minute: no open job stays without its workflow, no cancel unheard. */
-export async function reconcile(): Promise<{ started: number; signalled: number }> {
+export async function reconcile(): Promise<{ started: number; signalled: number; failed: number }> {
   return recoverJobs();
 }
 

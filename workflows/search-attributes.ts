@@ -10,4 +10,6 @@ export const searchAttributes = {
   provider: defineSearchAttributeKey('BatchgateProvider', 'KEYWORD'),
   model: defineSearchAttributeKey('BatchgateModel', 'KEYWORD'),
   status: defineSearchAttributeKey('BatchgateStatus', 'KEYWORD'),
+  /** RFC 3339 in UTC, which sorts as time does. A workflow that continues as new has a new StartTime, so that tells no age. */
+  submitted: defineSearchAttributeKey('BatchgateSubmittedAt', 'KEYWORD'),
 } as const;

@@ -1,5 +1,4 @@
 import {
-  CancellationScope,
   condition,
   getExternalWorkflowHandle,
   proxyActivities,
@@ -7,25 +6,18 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type {
-  AttemptRef,
-  PollResult,
-  ProviderActivities,
-  ShardActivities,
-  ShardRef,
-  SubmitResult,
-  WaitingReason,
-} from '../activities/interfaces.ts';
+import type { AttemptRef, PollResult, ShardActivities, ShardRef, SubmitResult } from '../activities/interfaces.ts';
 import type { CloseReason } from '../domain/close-reason.ts';
 import type { ShardState } from '../domain/shard-state.ts';
-import { detailsTable } from './details.ts';
 import { historyIsLong } from './history.ts';
 import { batchJobWorkflowId } from './ids.ts';
+import { Interruptible } from './interruptible.ts';
 import { type ProviderBatchInput, type ProviderBatchState, shardChangedSignal } from './messages.ts';
 import { ownAttribute } from './own-attribute.ts';
-import { BULK_DATABASE_POLICY, DATABASE_POLICY, INGEST_POLICY, POLL_POLICY, SUBMIT_POLICY } from './policies.ts';
+import { BULK_DATABASE_POLICY, DATABASE_POLICY } from './policies.ts';
 import { searchAttributes } from './search-attributes.ts';
-import { providerQueue } from './task-queues.ts';
+import { providerActivities } from './shard-activities.ts';
+import { detailsOf, waitingFor } from './shard-details.ts';
 
 const { nextStep } = proxyActivities<ShardActivities>({ ...DATABASE_POLICY, summary: 'read what comes next' });
 const { closeShard } = proxyActivities<ShardActivities>({ ...BULK_DATABASE_POLICY, summary: 'settle what is left' });
@@ -40,12 +32,13 @@ export class ShardRun {
   readonly state: ProviderBatchState;
   readonly #input: ProviderBatchInput;
   readonly #shard: ShardRef;
-  readonly #submitting;
-  readonly #polling;
-  readonly #ingesting;
+  readonly #provider;
   #woken = false;
   #cancelHeard = false;
-  #upload: CancellationScope | null = null;
+  #rowsChanged = false;
+  readonly #upload = new Interruptible();
+  /** Whatever else is given up when the rows change. */
+  readonly #underWay = new Interruptible();
   #pollsWithoutChange: number;
   #pollsSinceCancel: number;
 
@@ -54,11 +47,7 @@ export class ShardRun {
     this.#shard = { jobId: input.jobId, shard: input.shard };
     this.#pollsWithoutChange = input.pollsWithoutChange ?? 0;
     this.#pollsSinceCancel = input.pollsSinceCancel ?? 0;
-    const taskQueue = providerQueue(input.provider);
-    const summaries = { submit: 'build, upload and create', ingest: 'download and settle results' };
-    this.#submitting = proxyActivities<ProviderActivities>({ ...SUBMIT_POLICY, taskQueue, summary: summaries.submit });
-    this.#polling = proxyActivities<ProviderActivities>({ ...POLL_POLICY, taskQueue });
-    this.#ingesting = proxyActivities<ProviderActivities>({ ...INGEST_POLICY, taskQueue, summary: summaries.ingest });
+    this.#provider = providerActivities(input.provider);
     this.state = {
       v: 1,
       jobId: input.jobId,
@@ -69,6 +58,7 @@ export class ShardRun {
       polls: input.polls ?? 0,
       nextPollAt: null,
       cancelRequested: false,
+      deadlinePassed: false,
     };
   }
 
@@ -80,7 +70,15 @@ export class ShardRun {
   /** Wakes, and stops an upload. Whether a cancel was requested, only the job's row tells. */
   hearCancel(): void {
     this.#cancelHeard = true;
-    this.#upload?.cancel();
+    this.#upload.interrupt();
+    this.wake();
+  }
+
+  /** Wakes, and stops what is under way: the rows say what comes next. */
+  readRows(): void {
+    this.#rowsChanged = true;
+    this.#upload.interrupt();
+    this.#underWay.interrupt();
     this.wake();
   }
 
@@ -92,12 +90,18 @@ export class ShardRun {
   /** One step by the shard's rows; true once the shard is settled. */
   async advance(): Promise<boolean> {
     this.#cancelHeard = false;
+    this.#rowsChanged = false;
     const step = await nextStep(this.#shard);
+    if (step.kind === 'settled' && step.reread === true) return this.#reread();
     if (step.kind === 'settled') {
       this.#show('settled', 'settled');
       return true;
     }
-    if (step.kind === 'close') return this.#close(step.reason);
+    if (step.kind === 'close') {
+      if (step.reason === 'given_up') await this.#abandon();
+      return this.#close(step.reason);
+    }
+    if (step.kind === 'held') return this.#holdBack(step.delayMs);
     this.#turnTo(step.attempt);
     const attempt = { ...this.#shard, attempt: step.attempt };
     if (step.kind === 'submit') return this.#submit(attempt);
@@ -105,7 +109,9 @@ export class ShardRun {
     this.state.nativeStatus ??= step.nativeStatus;
     const end = await this.#pollToTheEnd(attempt);
     if (end === null) return false;
-    return end.kind === 'lost' ? this.#close('lost') : this.#ingest(attempt);
+    if (end.kind !== 'lost') return this.#ingest(attempt);
+    if (end.mayRun === true) await this.#abandon();
+    return this.#close(end.close ?? 'lost');
   }
 
   /** The job may have been terminated or be between runs; it re-reads the rows anyway. */
@@ -115,6 +121,12 @@ export class ShardRun {
     } catch {
       // Nobody to tell.
     }
+  }
+
+  async #holdBack(delayMs: number): Promise<false> {
+    this.#show('planned', 'held back until its time');
+    await this.#wait(delayMs, 'not before its time');
+    return false;
   }
 
   /** What was learned of an attempt says nothing of the next. */
@@ -155,18 +167,15 @@ export class ShardRun {
 
   /** A cancel stops the upload within a heartbeat. A create that is on its way is awaited, whatever it answers. */
   async #sendUnlessCancelled(attempt: AttemptRef): Promise<SubmitResult | null> {
-    // The rows were read before this cancel, or together with it.
-    if (this.#cancelHeard) return null;
-    const upload = new CancellationScope();
-    this.#upload = upload;
-    try {
-      return await upload.run(() => this.#submitting.submitAttempt(attempt));
-    } catch (error) {
-      if (upload.consideredCancelled) return null;
-      throw error;
-    } finally {
-      this.#upload = null;
-    }
+    // The rows were read before this cancel or change, or together with it.
+    if (this.#cancelHeard || this.#rowsChanged) return null;
+    return this.#upload.run(() => this.#provider.submitting.submitAttempt(attempt));
+  }
+
+  /** Null once the rows have changed: what was under way is given up. */
+  async #unlessRowsChange<Result>(work: () => Promise<Result>): Promise<Result | null> {
+    if (this.#rowsChanged) return null;
+    return this.#underWay.run(work);
   }
 
   /**
@@ -180,9 +189,12 @@ export class ShardRun {
     do {
       this.#show('creating', 'looking for the batch of an unanswered create');
       const options = { summary: `look ${look} for the batch` };
-      const result = await this.#polling.resolveAttempt.executeWithOptions(options, [{ ...attempt, look }]);
-      if (result.kind === 'accepted') await this.tellJob();
-      if (result.kind === 'accepted' || result.kind === 'not_found') break;
+      const result = await this.#unlessRowsChange(() =>
+        this.#provider.polling.resolveAttempt.executeWithOptions(options, [{ ...attempt, look }]),
+      );
+      if (result?.kind === 'accepted') await this.tellJob();
+      if (result === null || result.kind === 'accepted' || result.kind === 'not_found') break;
+      if (result.kind === 'close') return this.#close(result.reason);
       if (result.kind === 'look_again') {
         look += 1;
         await this.#sleep(result.delayMs, 'look for the batch again');
@@ -193,18 +205,22 @@ export class ShardRun {
         this.#show('indeterminate', `indeterminate: ${result.candidates} candidates`);
         await this.#wait(result.delayMs, 'look for the batch again');
       }
-    } while (!this.#historyIsLong());
+    } while (!this.#mustReadRows());
     return false;
   }
 
-  /** Null when the history has grown long before the provider's end. */
+  /** Null when the history has grown long before the provider's end, or the rows say something else now. */
   async #pollToTheEnd(attempt: AttemptRef): Promise<PollResult | null> {
     do {
       const poll = { ...attempt, pollsWithoutChange: this.#pollsWithoutChange };
       const options = { summary: `poll ${this.state.polls + 1}` };
-      const result = await this.#polling.pollAttempt.executeWithOptions(options, [poll]);
+      const result = await this.#unlessRowsChange(() =>
+        this.#provider.polling.pollAttempt.executeWithOptions(options, [poll]),
+      );
+      if (result === null || result.readRows === true) return null;
       this.state.polls += 1;
-      this.state.cancelRequested = result.cancelRequested;
+      this.state.deadlinePassed = result.stopped === 'deadline';
+      this.state.cancelRequested = result.cancelRequested && !this.state.deadlinePassed;
       this.#pollsWithoutChange = result.changed ? 0 : this.#pollsWithoutChange + 1;
       if (result.changed) {
         this.state.nativeStatus = result.nativeStatus;
@@ -213,9 +229,11 @@ export class ShardRun {
       if (result.kind !== 'open') return result;
       const asked = result.cancelRequested && (await this.#askForCancel(attempt));
       const delayMs = asked ? Math.min(result.delayMs, AFTER_CANCEL_MS) : result.delayMs;
-      this.#show(result.cancelRequested ? 'cancelling' : 'running', result.nativeStatus);
-      await this.#wait(delayMs, `then poll ${this.state.polls + 1}`);
-    } while (!this.#historyIsLong());
+      const { nativeStatus, waiting = null } = result;
+      const stage = waiting === null ? nativeStatus : `${waitingFor(waiting)} (last seen ${nativeStatus})`;
+      this.#show(result.cancelRequested ? 'cancelling' : 'running', stage);
+      await this.#wait(delayMs, `${stage}; then poll ${this.state.polls + 1}`);
+    } while (!this.#mustReadRows());
     return null;
   }
 
@@ -227,7 +245,8 @@ export class ShardRun {
     this.#pollsSinceCancel += 1;
     const polls = this.#pollsSinceCancel;
     if ((polls & (polls - 1)) !== 0) return false;
-    await this.#polling.cancelAttempt.executeWithOptions({ summary: 'ask the provider to cancel' }, [attempt]);
+    const options = { summary: 'ask the provider to cancel' };
+    await this.#unlessRowsChange(() => this.#provider.polling.cancelAttempt.executeWithOptions(options, [attempt]));
     this.#pollsWithoutChange = 0;
     return true;
   }
@@ -236,11 +255,18 @@ export class ShardRun {
     let reading = 1;
     do {
       this.#show('ingesting', 'bringing results home');
-      const result = await this.#ingesting.ingestAttempt({ ...attempt, reading });
+      const result = await this.#unlessRowsChange(() =>
+        this.#provider.ingesting.ingestAttempt({ ...attempt, reading, mayRetry: true }),
+      );
+      if (result === null) return false;
       switch (result.next) {
         case 'again':
           await this.#wait(result.delayMs, `${result.remaining} items without a result; download once more`);
           reading += 1;
+          break;
+        case 'retry':
+          this.#show('ingesting', `${waitingFor(result.waiting)}; the results cannot be read`);
+          await this.#wait(result.delayMs, 'the results could not be read; try again');
           break;
         case 'resubmit':
           this.#show('waiting', result.waiting === null ? 'resubmitting' : waitingFor(result.waiting));
@@ -249,8 +275,24 @@ export class ShardRun {
         case 'close':
           return this.#close(result.reason);
       }
-    } while (!this.#historyIsLong());
+    } while (!this.#mustReadRows());
     return false;
+  }
+
+  async #reread(): Promise<false> {
+    this.#show(null, 'reading the results once more');
+    await this.#unlessRowsChange(() => this.#provider.rereading.rereadResults(this.#shard));
+    return false;
+  }
+
+  /** A best effort: the shard is closed whatever comes of it. */
+  async #abandon(): Promise<void> {
+    this.#show(null, 'given up: asking the provider to cancel');
+    try {
+      await this.#provider.abandoning.abandonBatch(this.#shard);
+    } catch {
+      // The provider, or a worker for it, is away.
+    }
   }
 
   async #close(reason: CloseReason): Promise<true> {
@@ -273,6 +315,11 @@ export class ShardRun {
     this.state.nextPollAt = null;
   }
 
+  /** Either makes the next step be read from the rows, by this run or by the next. */
+  #mustReadRows(): boolean {
+    return this.#rowsChanged || this.#historyIsLong();
+  }
+
   #historyIsLong(): boolean {
     return historyIsLong(this.#input.maxHistoryEvents);
   }
@@ -289,21 +336,4 @@ export class ShardRun {
     if (status !== null && ownAttribute(searchAttributes.status) !== status)
       upsertSearchAttributes([{ key: searchAttributes.status, value: status }]);
   }
-}
-
-function waitingFor(reason: WaitingReason): string {
-  return `waiting for ${reason.replaceAll('_', ' ')}`;
-}
-
-/** Where the shard stands and what happens next. */
-function detailsOf(input: ProviderBatchInput, state: ProviderBatchState): string {
-  return detailsTable(state.stage, [
-    ['job', input.jobId],
-    ['shard', `${input.shard}, attempt ${state.attempt}`],
-    ['target', `${input.provider}/${ownAttribute(searchAttributes.model) ?? 'not known'}`],
-    ['native status', state.nativeStatus ?? 'not known yet'],
-    ['polls', String(state.polls)],
-    ['next step at', state.nextPollAt ?? 'now'],
-    ['cancel requested', state.cancelRequested ? 'yes' : 'no'],
-  ]);
 }

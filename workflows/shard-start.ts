@@ -30,7 +30,8 @@ export function shardStart(job: BatchJobInput, { shard, provider, providerModel,
 
 /** A child inherits no search attributes by itself. */
 function inherited() {
-  return [searchAttributes.tenant, searchAttributes.customer].flatMap((key) => {
+  const { tenant, customer, submitted } = searchAttributes;
+  return [tenant, customer, submitted].flatMap((key) => {
     const value = ownAttribute(key);
     return value === undefined ? [] : [{ key, value }];
   });

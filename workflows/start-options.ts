@@ -1,5 +1,7 @@
-import { batchJobWorkflowId } from './ids.ts';
-import type { BatchJobInput } from './messages.ts';
+import type { Provider } from '../domain/provider.ts';
+import type { ScheduleTiming, Weekday } from '../domain/schedule-timing.ts';
+import { batchJobWorkflowId, providerBatchWorkflowId, scheduledJobWorkflowId, temporalScheduleId } from './ids.ts';
+import type { BatchJobInput, ProviderBatchInput, ScheduledJobInput } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { WORKFLOW_QUEUE } from './task-queues.ts';
 
@@ -10,6 +12,38 @@ export interface StartableJob {
   readonly customerId: string | null;
   readonly model: string;
   readonly itemCount: number;
+  /** Of the submission that it is started for. */
+  readonly submittedAt: Date | null;
+}
+
+/** A shard whose workflow has ended, and is needed once more. */
+export interface StartableShard {
+  readonly jobId: string;
+  readonly shard: number;
+  readonly provider: Provider;
+  readonly providerModel: string;
+  readonly tenantId: string;
+  readonly customerId: string | null;
+}
+
+/** Everything a `providerBatch` is started with outside of its job. */
+export function shardRestart({ jobId, shard, provider, providerModel, tenantId, customerId }: StartableShard) {
+  const input: ProviderBatchInput = { v: 1, jobId, shard, provider };
+  return {
+    workflowId: providerBatchWorkflowId(jobId, shard),
+    taskQueue: WORKFLOW_QUEUE,
+    args: [input] as [ProviderBatchInput],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `${provider}/${providerModel} · shard ${shard} · by an operator`,
+    typedSearchAttributes: [
+      { key: searchAttributes.tenant, value: tenantId },
+      ...(customerId === null ? [] : [{ key: searchAttributes.customer, value: customerId }]),
+      { key: searchAttributes.provider, value: provider },
+      { key: searchAttributes.model, value: providerModel },
+      { key: searchAttributes.status, value: 'settled' },
+    ],
+    priority: { fairnessKey: fairnessKey(tenantId) },
+  };
 }
 
 /** Temporal's limit on a fairness key is 64 bytes; a tenant may choose a longer id. */
@@ -32,10 +66,72 @@ export function batchJobStart(job: StartableJob, { recover }: { recover: boolean
       ...(job.customerId === null ? [] : [{ key: searchAttributes.customer, value: job.customerId }]),
       { key: searchAttributes.model, value: job.model },
       { key: searchAttributes.status, value: 'validating' },
+      ...(job.submittedAt === null ? [] : [{ key: searchAttributes.submitted, value: job.submittedAt.toISOString() }]),
     ],
     priority: { fairnessKey: fairnessKey(job.tenantId) },
   };
 }
+
+export interface SchedulableJob {
+  readonly scheduleId: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly timing: ScheduleTiming;
+  readonly pausedAt: Date | null;
+}
+
+/**
+ * Everything a recurring job's schedule is created with. Each firing starts its own workflow: whether one is too many is
+ * decided by rows, where it is recorded too. What an outage kept from firing is made up for within an hour.
+ */
+export function jobSchedule({ scheduleId, tenantId, name, timing, pausedAt }: SchedulableJob) {
+  const input: ScheduledJobInput = { v: 1, scheduleId };
+  return {
+    scheduleId: temporalScheduleId(scheduleId),
+    spec: scheduleSpec(timing),
+    policies: { overlap: 'ALLOW_ALL' as const, catchupWindow: '1 hour' as const },
+    action: {
+      type: 'startWorkflow' as const,
+      workflowType: 'scheduledJob',
+      workflowId: scheduledJobWorkflowId(scheduleId),
+      taskQueue: WORKFLOW_QUEUE,
+      args: [input] as [ScheduledJobInput],
+      staticSummary: `${tenantId} · ${name}`,
+      typedSearchAttributes: [{ key: searchAttributes.tenant, value: tenantId }],
+      priority: { fairnessKey: fairnessKey(tenantId) },
+    },
+    state: { paused: pausedAt !== null, note: name },
+  };
+}
+
+function scheduleSpec({ cron, every_seconds: every, calendar, time_zone: timezone = 'UTC' }: ScheduleTiming) {
+  if (every !== undefined) return { intervals: [{ every: every * 1_000 }] };
+  if (cron !== undefined) return { cronExpressions: [cron], timezone };
+  const { minutes, hours, days_of_month: days, months, days_of_week: weekdays } = calendar ?? {};
+  const times = {
+    ...(minutes !== undefined && { minute: [...minutes] }),
+    ...(hours !== undefined && { hour: [...hours] }),
+    ...(days !== undefined && { dayOfMonth: [...days] }),
+    ...(months !== undefined && { month: months.map((month) => MONTHS[month - 1] ?? 'JANUARY') }),
+    ...(weekdays !== undefined && { dayOfWeek: weekdays.map((day) => day.toUpperCase() as Uppercase<Weekday>) }),
+  };
+  return { calendars: [times], timezone };
+}
+
+const MONTHS = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
 
 /** Tenants whose ids share a long beginning share a turn: fairness bends a little, nothing else does. */
 function fairnessKey(tenantId: string): string {

@@ -6,6 +6,9 @@ export const WORKFLOW_QUEUE = 'batchgate-workflows';
 /** Activities that only speak to Postgres; their concurrency stays below the connection pool's size. */
 export const DATABASE_QUEUE = 'batchgate-database';
 
+/** Recurring jobs: fetching what a firing needs may take its time, and holds nothing else up. */
+export const SCHEDULES_QUEUE = 'batchgate-schedules';
+
 /** Sweeps and other housekeeping, apart so that they never delay a job. */
 export const MAINTENANCE_QUEUE = 'batchgate-maintenance';
 

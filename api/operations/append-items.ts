@@ -1,5 +1,5 @@
+import { type IntakeDependencies, type ItemsBody, takeItems } from '../../db/intake/take-items.ts';
 import type { StoredItems } from '../../db/item-intake.ts';
-import { type IntakeDependencies, type ItemsBody, takeItems } from '../intake/take-items.ts';
 
 /**
  * Adds items to a draft: all of the call's, or none. Blank lines of an NDJSON body are no items, wherever they stand, but

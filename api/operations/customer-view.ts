@@ -7,8 +7,8 @@ export function isCustomer(principal: Principal): boolean {
 }
 
 /**
- * The job as the caller may see it: for a customer with a price list or a markup its money is in those. Overage is
- * between its tenant and the gateway.
+ * The job as the caller may see it: for a customer with a price list or a markup its money is in those. Overage, and what
+ * a hold could not cover, is between its tenant and the gateway.
  */
 export function asShownTo(principal: Principal, job: JobRecord): JobRecord {
   const { customerMoney } = job;
@@ -21,5 +21,11 @@ export function asShownTo(principal: Principal, job: JobRecord): JobRecord {
     heldAmount: held,
     settledAmount: settled,
     overage: null,
+    warnings: job.warnings.map(withoutAmounts),
   };
+}
+
+function withoutAmounts(warning: unknown): unknown {
+  if (typeof warning !== 'object' || warning === null) return warning;
+  return Object.fromEntries(Object.entries(warning).filter(([name]) => name !== 'needed' && name !== 'left'));
 }

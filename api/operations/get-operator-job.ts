@@ -2,6 +2,7 @@ import type { OperatorJob } from '../../contracts/operator-job.ts';
 import { listCapacityViews } from '../../db/capacity-views.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { findJob } from '../../db/jobs.ts';
+import { listOperatorActs } from '../../db/operator-acts.ts';
 import { findUnmatchedLines, listProviderBatchViews, listShardViews, type ShardView } from '../../db/operator-job.ts';
 import { findSubmission } from '../../db/submissions.ts';
 import { isTerminal } from '../../domain/job-state.ts';
@@ -9,7 +10,7 @@ import { isShardOpen } from '../../domain/shard-state.ts';
 import { batchJobWorkflowId } from '../../workflows/ids.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentJob } from '../presentation/job.ts';
-import { presentCapacity, presentShard, presentUnmatchedLine } from '../presentation/operator-job.ts';
+import { presentAct, presentCapacity, presentShard, presentUnmatchedLine } from '../presentation/operator-job.ts';
 import { presentTime } from '../presentation/time.ts';
 import { noSuchJob } from './owned-job.ts';
 
@@ -38,6 +39,7 @@ export async function getOperatorJob(dependencies: Dependencies, jobId: string):
     workflow: await viewWorkflow(dependencies, job, shards),
     shards: shards.map((shard) => presentShard(shard, batches)),
     capacity: capacity.map(presentCapacity),
+    acts: (await listOperatorActs(db.pool, job.uuid)).map(presentAct),
     unmatched: { count: unmatched.count, lines: unmatched.lines.map(presentUnmatchedLine) },
   };
 }

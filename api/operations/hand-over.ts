@@ -30,11 +30,7 @@ export async function handOver(
   if (!awaitsVerdict(job, submissionNo)) return judged(dependencies, request, { job, submissionNo });
   const outcome = await dependencies.workflows.submit({ ...job, model: job.requestedModel }, request.waitMs);
   if (outcome.kind === 'unreachable' && !replayed && (await takeBack(dependencies, request, job))) {
-    throw new GatewayError(
-      'dependency_unavailable',
-      'Temporal cannot be reached. The job is a draft again; submit it later.',
-      { retryAfterSeconds: 5 },
-    );
+    throw takenBack();
   }
   return judged(dependencies, request, { job: await getOwnedJob(dependencies, request), submissionNo });
 }
@@ -46,8 +42,9 @@ function awaitsVerdict(job: JobRecord, submissionNo: number): boolean {
 }
 
 /**
- * The job as the verdict on the submission left it, or as it is while there is none. Throws the refusal, or `not_found`
- * for a refused sample that was taken away since it was read.
+ * The job as the verdict on the submission left it, or as it is while there is none. Throws the refusal, `not_found` for
+ * a refused sample that was taken away since it was read, or `dependency_unavailable` where the call that is repeated here
+ * has taken the submission back in the meantime.
  */
 async function judged(
   dependencies: SubmitDependencies,
@@ -56,7 +53,18 @@ async function judged(
 ): Promise<JobRecord> {
   const submission = await findSubmission(dependencies.db.pool, job, submissionNo);
   if (submission?.refusal) throw refusedAs(submission.refusal);
-  return submission === null && job.state === 'draft' ? getOwnedJob(dependencies, request) : job;
+  if (submission !== null || job.state !== 'draft') return job;
+  const current = await getOwnedJob(dependencies, request);
+  if (current.state === 'draft') throw takenBack();
+  return current;
+}
+
+function takenBack(): GatewayError {
+  return new GatewayError(
+    'dependency_unavailable',
+    'Temporal cannot be reached. The job is a draft again; submit it later.',
+    { retryAfterSeconds: 5 },
+  );
 }
 
 async function takeBack(

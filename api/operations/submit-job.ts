@@ -1,5 +1,5 @@
 import { insertEvent } from '../../db/events.ts';
-import { claimSubmission, lockJobInScope } from '../../db/job-changes.ts';
+import { claimSubmission, hasTimeLeft, lockJobInScope } from '../../db/job-changes.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
@@ -18,7 +18,7 @@ export interface SubmitAnswer {
 
 /**
  * Locks the manifest by one conditional update, hands the job to its workflow and waits for the verdict. Throws the
- * refusal itself (`budget_exceeded`, `model_unknown`, …), `empty_job`, `conflict` for a cancelled draft, or
+ * refusal itself (`budget_exceeded`, `model_unknown`, …), `empty_job`, `deadline_passed`, `conflict` for a cancelled draft, or
  * `dependency_unavailable` once a submission that no workflow has claimed is taken back.
  */
 export async function submitJob(dependencies: SubmitDependencies, request: SubmitRequest): Promise<SubmitAnswer> {
@@ -38,7 +38,9 @@ async function claim(
       once(client, idempotency, async () => {
         const job = await lockJobInScope(client, tenantScope(principal), jobId);
         if (job === null) throw noSuchJob();
-        const submissionNo = await claimSubmission(client, job.uuid, now());
+        const at = now();
+        if (job.state === 'draft' && !(await hasTimeLeft(client, job.uuid, at))) throw deadlinePassed();
+        const submissionNo = await claimSubmission(client, job.uuid, at);
         if (submissionNo === null) return { status: 200, body: JSON.stringify(requireSubmitted(job)) };
         const data = { job_id: jobId, status: 'validating' };
         await insertEvent(client, { tenantId: job.tenantId, jobId: job.uuid, type: 'batch_job.validating', data });
@@ -57,4 +59,15 @@ function requireSubmitted(job: { readonly state: string; readonly wasSubmitted: 
 
 export function emptyJob(): GatewayError {
   return new GatewayError('empty_job', 'The job has no items. Append items before you submit it.', { field: 'items' });
+}
+
+/** A draft's times cannot be changed: it can only be made anew. */
+export function deadlinePassed(): GatewayError {
+  return new GatewayError(
+    'deadline_passed',
+    'The deadline of the job has passed. Make a new one with a later deadline.',
+    {
+      field: 'execution.deadline',
+    },
+  );
 }

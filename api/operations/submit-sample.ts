@@ -3,7 +3,7 @@ import { insertEvent } from '../../db/events.ts';
 import { releaseIdempotencyKey } from '../../db/idempotency-release.ts';
 import { newId } from '../../db/ids.ts';
 import { lockIntakeJob } from '../../db/intake-job.ts';
-import { claimSubmission } from '../../db/job-changes.ts';
+import { claimSubmission, hasTimeLeft } from '../../db/job-changes.ts';
 import { deleteDraftRows } from '../../db/job-deletion.ts';
 import { insertSample } from '../../db/job-sample.ts';
 import type { JobRecord } from '../../db/job-view.ts';
@@ -14,7 +14,7 @@ import { chooseSample } from '../../domain/sample.ts';
 import { handOver, type SubmitDependencies, type SubmitRequest } from './hand-over.ts';
 import { once } from './once.ts';
 import { noSuchJob, tenantScope } from './owned-job.ts';
-import { emptyJob } from './submit-job.ts';
+import { deadlinePassed, emptyJob } from './submit-job.ts';
 
 const LOCK_TIMEOUT_MS = 5_000;
 
@@ -85,6 +85,7 @@ async function makeSample(
   const itemNos = chooseSample(draft.itemCount, items).map((position) => draft.firstItemNo + position);
   const jobId = newId('job');
   const uuid = await insertSample(client, draft, { jobId, itemNos, createdAt: at });
+  if (!(await hasTimeLeft(client, uuid, at))) throw deadlinePassed();
   const submissionNo = await claimSubmission(client, uuid, at);
   if (submissionNo === null) throw new Error('a sample with items was not claimed');
   const data = { job_id: jobId, status: 'validating' };

@@ -1,5 +1,5 @@
+import { type IntakeDependencies, type ItemsBody, takeItems } from '../../db/intake/take-items.ts';
 import type { StoredItems } from '../../db/item-intake.ts';
-import { type IntakeDependencies, type ItemsBody, takeItems } from '../intake/take-items.ts';
 
 /**
  * Replaces all items of a draft by those of an NDJSON stream of any size, which may be a gzip file. Readers see the old

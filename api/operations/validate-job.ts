@@ -23,7 +23,8 @@ export async function validateJob(dependencies: Dependencies, request: JobReques
   const at = now();
   const verdict = await judgeCalibrated(db.pool, job, await loadAdmissionFacts(db.pool, job, at, catalogue));
   const pricing = await currentPricing(db, request.principal, job);
-  const findings = [...(job.itemCount === 0 ? [EMPTY] : []), ...verdict.findings];
+  const isLate = job.deadline !== null && job.deadline <= at;
+  const findings = [...(job.itemCount === 0 ? [EMPTY] : []), ...(isLate ? [LATE] : []), ...verdict.findings];
   return {
     ok: findings.length === 0,
     findings: await Promise.all(findings.map((finding) => presentFinding(dependencies, job, finding))),
@@ -42,6 +43,14 @@ const EMPTY: Finding = {
   error: 'empty_job',
   message: 'The job has no items. Append items before you submit it.',
   field: 'items',
+  items: 0,
+  rows: null,
+};
+
+const LATE: Finding = {
+  error: 'deadline_passed',
+  message: 'The deadline of the job has passed. Make a new one with a later deadline.',
+  field: 'execution.deadline',
   items: 0,
   rows: null,
 };

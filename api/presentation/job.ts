@@ -1,6 +1,7 @@
 import type { BatchJob } from '../../contracts/job.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { FAILURE_CLASSES, FAILURE_CODES, type FailureClass, failureClassOf } from '../../domain/failure.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { presentRefusal } from './refusal.ts';
 import { presentSample } from './sample.ts';
@@ -28,12 +29,16 @@ export function presentJob(job: JobRecord): BatchJob {
     created_at: job.createdAt.toISOString(),
     submitted_at: presentTime(job.submittedAt),
     completed_at: presentTime(job.completedAt),
-    expires_at: presentTime(job.expiresAt),
+    expires_at: presentTime(windowEnd(job)),
     retrieval_deadline: presentTime(job.retrievalDeadline),
     content_deleted_at: presentTime(job.contentDeletedAt),
     cancel: presentCancel(job),
+    execution: presentExecution(job),
+    retry_policy: presentRetryPolicy(job),
     sample: presentSample(job, cost),
     sample_jobs: [...job.sampleJobs],
+    retry_of_job_id: job.retryOf,
+    retry_jobs: [...job.retryJobs],
     error: isJobError(job.error) ? job.error : null,
     refusal: job.state === 'draft' ? presentRefusal(job.refusal) : null,
     warnings: job.warnings.flatMap(presentWarning),
@@ -104,6 +109,32 @@ function presentCancel(job: JobRecord): BatchJob['cancel'] {
   };
 }
 
+/** Nothing of a job runs past its own deadline. */
+function windowEnd({ expiresAt, deadline }: JobRecord): Date | null {
+  if (expiresAt === null || deadline === null) return expiresAt;
+  return deadline < expiresAt ? deadline : expiresAt;
+}
+
+function presentExecution({ execution, deadline, notBefore }: JobRecord): BatchJob['execution'] {
+  return {
+    max_items_per_shard: execution.max_items_per_shard ?? null,
+    region: execution.region ?? null,
+    providers: execution.providers === undefined ? null : [...execution.providers],
+    deadline: presentTime(deadline),
+    not_before: presentTime(notBefore),
+  };
+}
+
+function presentRetryPolicy({ retryPolicy }: JobRecord): BatchJob['retry_policy'] {
+  if (retryPolicy === null) return null;
+  const { initialSeconds, factor, maxSeconds } = retryPolicy.backoff;
+  return {
+    max_attempts: retryPolicy.maxAttempts,
+    classes: [...retryPolicy.classes],
+    backoff: { initial_seconds: initialSeconds, factor, max_seconds: maxSeconds },
+  };
+}
+
 const CANCEL_OUTCOMES = ['effective', 'partial', 'too_late'] as const;
 
 function isJobError(error: unknown): error is { code: string; message: string } {
@@ -112,6 +143,14 @@ function isJobError(error: unknown): error is { code: string; message: string } 
 
 /** As the workers noted them, without what is theirs to know. */
 function presentWarning(noted: unknown): BatchJob['warnings'] {
-  if (typeof noted !== 'object' || noted === null || !('code' in noted) || !('message' in noted)) return [];
-  return [{ code: String(noted.code), message: String(noted.message) }];
+  if (!isJsonObject(noted) || !('code' in noted) || !('message' in noted)) return [];
+  const { code, message, needed, left } = noted;
+  return [
+    {
+      code: String(code),
+      message: String(message),
+      ...(typeof needed === 'string' && { needed }),
+      ...(typeof left === 'string' && { left }),
+    },
+  ];
 }

@@ -1,17 +1,28 @@
 import type { OperatorJob } from '../../contracts/operator-job.ts';
 import type { CapacityView } from '../../db/capacity-views.ts';
+import type { OperatorActView } from '../../db/operator-acts.ts';
 import type { ProviderBatchView, ShardView, UnmatchedLineView } from '../../db/operator-job.ts';
 import { presentTime } from './time.ts';
 
 type Shard = OperatorJob['shards'][number];
 
 export function presentShard(view: ShardView, batches: readonly ProviderBatchView[]): Shard {
-  const { waiting_reason: reason, waiting_since: since, next_poll_at, settled_at, ...shard } = view;
+  const {
+    waiting_reason: reason,
+    waiting_since: since,
+    next_poll_at,
+    settled_at,
+    given_up_at,
+    reread_requested_at,
+    ...shard
+  } = view;
   return {
     ...shard,
     waiting: reason === null ? null : { reason, since: presentTime(since) },
     next_poll_at: presentTime(next_poll_at),
     settled_at: presentTime(settled_at),
+    given_up_at: presentTime(given_up_at),
+    reread_requested_at: presentTime(reread_requested_at),
     batches: batches.filter((batch) => batch.shard === shard.shard).map(presentBatch),
   };
 }
@@ -38,6 +49,10 @@ export function presentCapacity(view: CapacityView): OperatorJob['capacity'][num
     known_limit: { input_tokens: known_limit_tokens, items: known_limit_items },
     in_use: { batches, items, input_tokens },
   };
+}
+
+export function presentAct({ created_at, ...act }: OperatorActView): OperatorJob['acts'][number] {
+  return { ...act, at: created_at.toISOString() };
 }
 
 export function presentUnmatchedLine({ raw, ...line }: UnmatchedLineView): OperatorJob['unmatched']['lines'][number] {

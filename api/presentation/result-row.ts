@@ -1,7 +1,10 @@
 import type { ItemRecord, SettledItem } from '../../db/result-rows.ts';
+import type { ChainedItem } from '../../db/retry-chain.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { hideProviderIds } from '../../domain/provider-ids.ts';
+import { retryName } from '../../domain/retry-name.ts';
 import type { Usage } from '../../domain/usage.ts';
+import { presentTime } from './time.ts';
 
 export interface ResultView {
   readonly currency: string;
@@ -22,15 +25,20 @@ export function resultRowJson(item: SettledItem, view: ResultView): string {
     `"result":${resultJson(item, view)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
     `"cost":"${formatAmount(amount)}","refunded":"${formatAmount(refunded)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
     `"request_hash":"${hash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
-    `"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
+    `"needs_review":${needsReview(item)},"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
     `"attempts":${item.attempts},"settled_at":"${item.settledAt.toISOString()}"}`
   );
 }
 
-/** An item in any state as JSON: a result row with `created_at`, null where nothing is known yet. */
-export function itemDetailJson(item: ItemRecord, view: ResultView): string {
-  const createdAt = `,"created_at":"${item.createdAt.toISOString()}"}`;
-  if ('settledAt' in item) return resultRowJson(item, view).slice(0, -1) + createdAt;
+/** A block for safety is for a person to look at, until one has the item sent again. */
+function needsReview({ failure, retriedByItemId }: SettledItem): boolean {
+  return failure?.class === 'safety_blocked' && retriedByItemId === null;
+}
+
+/** An item in any state as JSON: a result row with `created_at` and `retry_chain`, null where nothing is known yet. */
+export function itemDetailJson(item: ItemRecord, chain: readonly ChainedItem[], view: ResultView): string {
+  const rest = `,"created_at":"${item.createdAt.toISOString()}","retry_chain":${JSON.stringify(chain.map((each) => presentLink(each, view)))}}`;
+  if ('settledAt' in item) return resultRowJson(item, view).slice(0, -1) + rest;
   const open = {
     item_id: item.itemId,
     custom_id: item.customId,
@@ -44,12 +52,28 @@ export function itemDetailJson(item: ItemRecord, view: ResultView): string {
     model: null,
     request_hash: hash(item.requestHash),
     response_hash: null,
+    needs_review: false,
     retry_of_item_id: item.retryOfItemId,
     retried_by_item_id: item.retriedByItemId,
     attempts: item.attempts,
     settled_at: null,
   };
-  return JSON.stringify(open).slice(0, -1) + createdAt;
+  return JSON.stringify(open).slice(0, -1) + rest;
+}
+
+function presentLink(link: ChainedItem, view: ResultView) {
+  const cost = view.inCustomerPrices ? link.customerAmount : link.amount;
+  return {
+    job_id: link.jobId,
+    item_id: link.itemId,
+    name: retryName(link.customId, link.attempt),
+    attempt: link.attempt,
+    status: link.status,
+    error: link.failure,
+    model: link.model === '' ? null : link.model,
+    cost: cost === null ? null : formatAmount(cost),
+    settled_at: presentTime(link.settledAt),
+  };
 }
 
 /** What came in a result's place is the provider's own account of a failure. */

@@ -10,6 +10,7 @@ import { resultLine } from '../results/result-line.ts';
 import { ResultReader } from '../results/result-reader.ts';
 
 const STATUSES = ResultQuery.shape.status.unwrap().options;
+const VIEWS = ResultQuery.shape.view.unwrap().options;
 const FOLLOW_EVERY_MS = 1_000;
 
 export const resultsCommand = defineCommand({
@@ -19,6 +20,7 @@ export const resultsCommand = defineCommand({
   options: {
     out: { type: 'string', value: 'FILE', help: 'a file, which appears whole; else standard output' },
     status: { type: 'string', value: 'STATUS', help: `only items that ended so: ${STATUSES.join(', ')}` },
+    view: { type: 'string', value: 'VIEW', help: 'latest: each original once, with the newest outcome of its retries' },
     follow: { type: 'boolean', help: 'go on until the job has ended' },
     ...CONNECTION_OPTIONS,
   },
@@ -28,11 +30,13 @@ export const resultsCommand = defineCommand({
   examples: [
     'results job_01j7zb8k3te9aabfm0z0e2d3k4 --out results.jsonl',
     'results job_01j7zb8k3te9aabfm0z0e2d3k4 --status failed',
+    'results job_01j7zb8k3te9aabfm0z0e2d3k4 --view latest',
     'results job_01j7zb8k3te9aabfm0z0e2d3k4 --follow | jq -r .text',
   ],
   async run({ values, positionals: [jobId = ''] }, context) {
     const status = values.status === undefined ? undefined : oneOf('--status', values.status, STATUSES);
-    const reader = new ResultReader(connectTenant(values, context), jobId, { status });
+    const view = values.view === undefined ? undefined : oneOf('--view', values.view, VIEWS);
+    const reader = new ResultReader(connectTenant(values, context), jobId, { status, view });
     const sink = await openResultSink(values.out ?? '-', context.terminal.out);
     const interrupts = listenForInterrupts(context.signals);
     try {

@@ -8,7 +8,7 @@ import { describeValidation } from '../findings.ts';
 import { followJob } from '../follow-job.ts';
 import type { TenantCalls } from '../gateway.ts';
 import { type Interrupts, listenForInterrupts } from '../interrupts.ts';
-import { readCount, readEndpoint, readMetadata, readMoney, readSample } from '../option-values.ts';
+import { readCount, readEndpoint, readMetadata, readMoney, readSample, readTime } from '../option-values.ts';
 import { count, plural, printJson } from '../output.ts';
 import { openResultSink } from '../results/result-file.ts';
 import { type ItemPlan, planItems } from '../rows/item-plan.ts';
@@ -34,6 +34,8 @@ const OPTIONS = {
   name: { type: 'string', value: 'TEXT', help: "the job's name (that of the file)" },
   metadata: { type: 'string', multiple: true, value: 'KEY=VALUE', help: 'a label of the job; may be repeated' },
   'max-cost': { type: 'string', value: 'AMOUNT', help: 'refuse the job if it might cost more, such as 5.00' },
+  deadline: { type: 'string', value: 'TIME', help: 'cut off what has not ended by then, such as 2026-08-20T06:00:00Z' },
+  'not-before': { type: 'string', value: 'TIME', help: 'send nothing to a provider before then' },
   sample: { type: 'string', value: 'N', help: 'run N of the items first, to see replies and what all would cost' },
   watch: { type: 'boolean', help: 'follow the job live (default); --no-watch returns once it is submitted' },
   'validate-only': { type: 'boolean', help: 'tell what a submit would say and cost, and leave nothing behind' },
@@ -97,6 +99,10 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
   const metadata = readMetadata(values.metadata);
   const maxTokens = values['max-tokens'] === undefined ? undefined : readCount('--max-tokens', values['max-tokens'], 1);
   const maxCost = values['max-cost'] === undefined ? undefined : readMoney('--max-cost', values['max-cost']);
+  const execution = {
+    ...readTime('deadline', '--deadline', values.deadline),
+    ...readTime('not_before', '--not-before', values['not-before']),
+  };
   const sample = readSample(values.sample);
   const file = await openRowFile(path, standardInput);
   if (file.first === null) throw inputError(file.file, null, 'there is no row in it');
@@ -111,6 +117,7 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(defaults !== undefined && { request_defaults: defaults }),
     ...(maxCost !== undefined && { max_cost: maxCost }),
+    ...(Object.keys(execution).length > 0 && { execution }),
   };
   return { file, plan, job, sample };
 }

@@ -6,8 +6,10 @@ import type { ErrorEnvelope } from '../../contracts/error.ts';
 import { AppendItems } from '../../contracts/item.ts';
 import type { BatchJob } from '../../contracts/job.ts';
 import type { LedgerPage } from '../../contracts/ledger-entry.ts';
+import { OperatorCancel, OperatorGiveUp, OperatorReIngest, OperatorResolve } from '../../contracts/operator-act.ts';
 import type { LedgerVerification } from '../../contracts/operator-job.ts';
 import { RefundItem } from '../../contracts/refund.ts';
+import { RetryJob } from '../../contracts/retry-job.ts';
 import { SubmitJob } from '../../contracts/submit-job.ts';
 import type { Result } from '../results/result-line.ts';
 import { counts, fakeJob, fakeOperatorJob, fakeResult, fakeSample } from './fake-job.ts';
@@ -19,6 +21,7 @@ export interface FakeGateway {
   job: BatchJob | null;
   /** What each was made of, newest last. */
   readonly created: CreateJob[];
+  readonly retries: RetryJob[];
   /** Each line of the last manifest; null for a blank one. */
   manifest: (unknown | null)[];
   /** Calls as `GET /path?query`, and the keys they came with. */
@@ -54,6 +57,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     url: `http://127.0.0.1:${await port}`,
     job: null,
     created: [],
+    retries: [],
     manifest: [],
     calls: [],
     keys: [],
@@ -150,6 +154,17 @@ function addWrites(app: Hono, fake: FakeGateway): void {
     fake.job = { ...answer(), status: 'cancel_requested', cancel };
     return c.json(fake.job, 202);
   });
+  app.post('/v1/batch-jobs/:id/retry', async (c) => {
+    const retry = RetryJob.parse(await c.req.json());
+    fake.retries.push(retry);
+    const of = answer();
+    const items = retry.custom_ids?.length ?? of.counts.failed;
+    const status = retry.submit === true ? 'queued' : 'draft';
+    return c.json(
+      { ...of, job_id: `${of.job_id}_retry`, status, counts: counts(items), retry_of_job_id: of.job_id },
+      201,
+    );
+  });
   app.delete('/v1/batch-jobs/:id', (c) => {
     fake.job = null;
     return c.body(null, 204);
@@ -175,7 +190,7 @@ function addReads(app: Hono, fake: FakeGateway): void {
   });
   app.get('/v1/batch-jobs/:id/items', (c) => {
     const customId = c.req.query('custom_id') ?? '';
-    return c.json({ ...fake.toResult(customId), created_at: '2026-08-19T10:00:00.000Z' });
+    return c.json({ ...fake.toResult(customId), created_at: '2026-08-19T10:00:00.000Z', retry_chain: [] });
   });
   app.get('/v1/batch-jobs/:id/ledger', (c) => c.json({ data: fake.ledger, next_cursor: null }));
   app.get('/v1/budgets', (c) => {
@@ -239,6 +254,21 @@ function addReads(app: Hono, fake: FakeGateway): void {
         ],
         unknown: [{ ...batch, provider_batch_id: 'batch_x' }],
       });
+    });
+  }
+  app.post('/v1/operator/jobs/:id/cancel', async (c) => {
+    const { reason } = OperatorCancel.parse(await c.req.json());
+    const cancel = { requested_at: '2026-08-19T10:06:00.000Z', by: 'key_1', reason, outcome: null };
+    return c.json({ ...(fake.job ?? fakeJob()), status: 'cancel_requested', cancel }, 202);
+  });
+  const acts = { 'give-up': OperatorGiveUp, 're-ingest': OperatorReIngest, resolve: OperatorResolve };
+  for (const [act, schema] of Object.entries(acts)) {
+    app.post(`/v1/operator/jobs/:id/${act}`, async (c) => {
+      const { shard } = schema.parse(await c.req.json());
+      return c.json(
+        { job_id: c.req.param('id'), shards: shard === undefined ? [1, 2] : [shard], signalled: true },
+        202,
+      );
     });
   }
   app.post('/v1/operator/jobs/:id/poll-now', (c) => c.json({ job_id: c.req.param('id'), signalled: true }));

@@ -27,8 +27,12 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     retrieval_deadline: null,
     content_deleted_at: null,
     cancel: null,
+    execution: { max_items_per_shard: null, region: null, providers: null, deadline: null, not_before: null },
+    retry_policy: null,
     sample: null,
     sample_jobs: [],
+    retry_of_job_id: null,
+    retry_jobs: [],
     error: null,
     refusal: null,
     warnings: [],
@@ -60,9 +64,39 @@ export function fakeOperatorJob(job: BatchJob): OperatorJob {
     workflow: { workflow_id: 'batch-job/job_1', url, state_source: 'rows', state: {} },
     rejected_targets: [],
     capacity: [],
-    shards: [],
+    shards: [fakeShard()],
     unmatched: { count: 0, lines: [] },
+    acts: [
+      {
+        ...{ act: 'resolve', shard: 1, actor: 'key_operator', reason: 'the later one' },
+        ...{ details: { provider_batch_id: 'batch_b' }, at: '2026-08-19T10:20:00.000Z' },
+      },
+    ],
   });
+}
+
+/** An indeterminate one, with two candidates. */
+function fakeShard(): OperatorJob['shards'][number] {
+  const none = { region: null, native_status: null, native_request_counts: null, native_errors: null };
+  const candidate = { native_status: 'in_progress', created_at: '2026-08-19T10:05:00.000Z', native_request_counts: {} };
+  return {
+    ...{ shard: 1, state: 'indeterminate', attempt: 1, provider: 'anthropic', provider_model: 'claude' },
+    ...{ requested_model: '', first_item_no: 1, last_item_no: 2, item_count: 2, byte_count: '200' },
+    waiting: { reason: 'confirming_submission', since: '2026-08-19T10:06:00.000Z' },
+    next_poll_at: '2026-08-19T10:16:00.000Z',
+    ...{ settled_at: null, given_up_at: null, reread_requested_at: null },
+    batches: [
+      {
+        ...{ attempt: 1, attempt_token: 'token_1', provider: 'anthropic', endpoint: 'chat.completions', ...none },
+        ...{ credential_id: 'gateway', item_count: 2, provider_batch_id: null, input_file_id: null },
+        ...{ output_file_id: null, error_file_id: null, operation_name: null, raw_error_pointer: null },
+        ...{ create_outcome: null, create_started_at: null, create_deadline: null, accepted_at: null },
+        ...{ expires_at: null, ended_at: null, batch_end: null, last_polled_at: null, poll_count: 0 },
+        candidates: ['batch_a', 'batch_b'].map((id) => ({ provider_batch_id: id, ...candidate })),
+        chosen_batch_id: null,
+      },
+    ],
+  };
 }
 
 export function counts(total: number, changes: Partial<BatchJob['counts']> = {}): BatchJob['counts'] {
@@ -94,6 +128,7 @@ export function fakeResult(customId: string, changes: Partial<Result> = {}): Res
     model: 'gpt-5.6-luna',
     request_hash: `sha256:${'0'.repeat(64)}`,
     response_hash: `sha256:${'1'.repeat(64)}`,
+    needs_review: false,
     retry_of_item_id: null,
     retried_by_item_id: null,
     attempts: 1,

@@ -100,6 +100,7 @@ export function createAnthropicProvider(settings: AnthropicSettings): BatchProvi
         fetchPage: (query) => call(input.signal, (options) => client.get(LIST_PATH, { query, ...options })),
         readResults: (batch) => readResults(batch, input.signal),
       }),
+    listLabelled: null,
     retrieveBatch: async ({ providerBatchId, signal }) => toNativeBatch(await retrieveReply(providerBatchId, signal)),
     cancelBatch,
     resultFiles: ({ outputFileId }) => (outputFileId === null ? [] : [{ kind: 'output', fileId: outputFileId }]),

@@ -6,7 +6,7 @@ import { toNativeBatch } from './batch.ts';
 import { decodeLine } from './decode.ts';
 import { downloadResults } from './download.ts';
 import { createPath, encodeItem } from './encode.ts';
-import { findBatches } from './find-batches.ts';
+import { findBatches, listLabelled } from './find-batches.ts';
 import { createHttp } from './http.ts';
 import { createSdk } from './sdk.ts';
 import { uploadFile } from './upload.ts';
@@ -64,17 +64,19 @@ export function createGeminiProvider(settings: GeminiSettings): BatchProvider {
     return batch.phase === 'ended' ? batch : { ...batch, phase: 'cancelling' };
   }
 
+  function fetchList({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }, signal: AbortSignal) {
+    const query = new URLSearchParams({ pageSize: String(pageSize), ...(pageToken !== '' && { pageToken }) });
+    return http.getJson(`/v1beta/batches?${query}`, signal);
+  }
+
   return {
     provider,
     inputFraming: { prefix: '', separator: '\n', suffix: '\n' },
     encodeItem,
     uploadInput: (input) => uploadFile(input, { apiKey, http, requestTimeoutMs }),
     createBatch,
-    findBatches: (input) =>
-      findBatches(input, ({ pageSize, pageToken = '' }) => {
-        const query = new URLSearchParams({ pageSize: String(pageSize), ...(pageToken !== '' && { pageToken }) });
-        return http.getJson(`/v1beta/batches?${query}`, input.signal);
-      }),
+    findBatches: (input) => findBatches(input, (query) => fetchList(query, input.signal)),
+    listLabelled: ({ createdAfter, signal }) => listLabelled(createdAfter, (query) => fetchList(query, signal)),
     retrieveBatch,
     cancelBatch,
     resultFiles,

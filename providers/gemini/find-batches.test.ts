@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findBatches } from './find-batches.ts';
+import { findBatches, listLabelled } from './find-batches.ts';
 
 const CREATED_AFTER = new Date('2026-11-30T09:00:00Z');
 const input = {
@@ -81,4 +81,20 @@ test('does not follow a list that goes round in circles', async () => {
   await expect(findBatches(input, pagesOf(page, page, page).fetchPage)).rejects.toMatchObject({
     code: 'malformed_reply',
   });
+});
+
+test('lists the batches that carry a token of any attempt and are not older than asked, newest first', async () => {
+  const [one, two] = ['0'.repeat(26), '1'.repeat(26)];
+  const { fetchPage } = pagesOf(
+    {
+      operations: [batch('b1', { age: 30, label: one }), batch('b2', { age: 3_600, label: one })],
+      nextPageToken: 'p2',
+    },
+    { operations: [null, batch('b3', { label: 'somebody else' }), batch('b4'), batch('b5', { label: two })] },
+  );
+  const labelled = await listLabelled(CREATED_AFTER, fetchPage);
+  expect(labelled.map(({ attemptToken, batch: { providerBatchId } }) => [attemptToken, providerBatchId])).toEqual([
+    [two, 'batches/b5'],
+    [one, 'batches/b1'],
+  ]);
 });

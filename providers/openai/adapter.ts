@@ -11,7 +11,7 @@ import { toNativeBatch } from './batch.ts';
 import { decodeLine } from './decode.ts';
 import { encodeItem, mapEndpoint, OPENAI_PATH_PREFIX } from './encode.ts';
 import { toProviderError } from './errors.ts';
-import { ATTEMPT_TOKEN_KEY, findBatches } from './find-batches.ts';
+import { ATTEMPT_TOKEN_KEY, findBatches, listLabelled } from './find-batches.ts';
 import { BatchReply, FileReply } from './wire.ts';
 
 export interface OpenAiSettings {
@@ -48,6 +48,10 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     } catch (error) {
       throw toProviderError(error, new Date());
     }
+  }
+
+  function fetchList(query: object, signal: AbortSignal): Promise<unknown> {
+    return call(signal, (options) => client.get('/batches', { query, ...options }));
   }
 
   async function uploadInput({ path, fileName, signal }: UploadInput): Promise<{ inputFileId: string }> {
@@ -103,8 +107,8 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     encodeItem: (item) => encodeItem(item, pathPrefix),
     uploadInput,
     createBatch,
-    findBatches: (input) =>
-      findBatches(input, (query) => call(input.signal, (options) => client.get('/batches', { query, ...options }))),
+    findBatches: (input) => findBatches(input, (query) => fetchList(query, input.signal)),
+    listLabelled: ({ createdAfter, signal }) => listLabelled(createdAfter, (query) => fetchList(query, signal)),
     retrieveBatch,
     cancelBatch,
     resultFiles,

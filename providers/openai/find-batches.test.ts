@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findBatches } from './find-batches.ts';
+import { findBatches, listLabelled } from './find-batches.ts';
 
 const CREATED_AFTER_S = 1_795_000_000;
 const input = {
@@ -97,6 +97,35 @@ test.each([
 test('does not follow a list that goes round in circles', async () => {
   const page = { data: [batch('b1')], has_more: true };
   await expect(findBatches(input, pagesOf(page, page, page).fetchPage)).rejects.toMatchObject({
+    code: 'malformed_reply',
+  });
+});
+
+const TOKENS = ['0'.repeat(26), '1'.repeat(26)] as const;
+
+test('lists the batches that carry a token of any attempt, and no other', async () => {
+  const { fetchPage } = pagesOf(
+    {
+      data: [batch('b1', { token: TOKENS[0] }), batch('b2'), batch('b3', { token: 'somebody else’s' })],
+      has_more: true,
+    },
+    { data: [null, { ...batch('b4', { token: TOKENS[1] }), output_file_id: 7 }, batch('b5', { token: TOKENS[1] })] },
+  );
+  const labelled = await listLabelled(input.createdAfter, fetchPage);
+  expect(labelled.map(({ attemptToken, batch: { providerBatchId } }) => [attemptToken, providerBatchId])).toEqual([
+    [TOKENS[0], 'b1'],
+    [TOKENS[1], 'b5'],
+  ]);
+});
+
+test('lists no further back than it is asked to', async () => {
+  const { queries, fetchPage } = pagesOf({ data: [batch('b1', { age: 600 })], has_more: true }, { data: [] });
+  await listLabelled(input.createdAfter, fetchPage);
+  expect(queries).toHaveLength(1);
+});
+
+test('does not take a page that is no list for an empty one', async () => {
+  await expect(listLabelled(input.createdAfter, pagesOf('<html>').fetchPage)).rejects.toMatchObject({
     code: 'malformed_reply',
   });
 });

@@ -1,4 +1,5 @@
-import type { FindBatchesInput, NativeBatch } from '../provider.ts';
+import { isAttemptToken } from '../../domain/attempt-token.ts';
+import type { FindBatchesInput, LabelledBatch, NativeBatch } from '../provider.ts';
 import type { ProviderError } from '../provider-error.ts';
 import { malformedReply } from '../reply-error.ts';
 import { readTime, toNativeBatch } from './batch.ts';
@@ -14,20 +15,43 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 type FetchPage = (query: { limit: number; after?: string }) => Promise<unknown>;
 
 /**
- * Walks the list, newest first, to the first batch older than the attempt. The list is read here and not by the SDK's
- * pages, which take a reply that is no list for an empty one: "not found" is what a second paid batch is made on.
+ * Batches of the attempt. A garbled reply is an error and never an empty list: "not found" is what a second paid batch is
+ * made on.
  */
 export async function findBatches(input: FindBatchesInput, fetchPage: FetchPage): Promise<NativeBatch[]> {
   const oldest = input.createdAfter.getTime() - CLOCK_SKEW_MS;
   const found: NativeBatch[] = [];
+  for await (const entry of walkList(oldest, fetchPage)) {
+    if (isWanted(entry, input, oldest)) found.push(toFoundBatch(entry));
+  }
+  return found;
+}
+
+/** Batches that carry a token of some attempt; one that cannot be read is passed over. */
+export async function listLabelled(createdAfter: Date, fetchPage: FetchPage): Promise<LabelledBatch[]> {
+  const labelled: LabelledBatch[] = [];
+  for await (const entry of walkList(createdAfter.getTime() - CLOCK_SKEW_MS, fetchPage)) {
+    const attemptToken = ListedBatch.safeParse(entry).data?.metadata?.[ATTEMPT_TOKEN_KEY];
+    const batch = BatchReply.safeParse(entry).data;
+    if (typeof attemptToken !== 'string' || !isAttemptToken(attemptToken) || batch === undefined) continue;
+    labelled.push({ attemptToken, batch: toNativeBatch(batch) });
+  }
+  return labelled;
+}
+
+/**
+ * The list, newest first, to the first batch older than `oldest`. It is read here and not by the SDK's pages, which take
+ * a reply that is no list for an empty one.
+ */
+async function* walkList(oldest: number, fetchPage: FetchPage): AsyncGenerator<unknown> {
   const cursors = new Set<string>();
   for (let after: string | undefined; ; ) {
     const reply = await fetchPage({ limit: PAGE_SIZE, ...(after !== undefined && { after }) });
     const page = BatchListReply.safeParse(reply).data;
     if (page === undefined) throw malformedReply(reply, 'a list of batches');
-    found.push(...page.data.filter((entry) => isWanted(entry, input, oldest)).map(toFoundBatch));
+    yield* page.data;
     const last = ListedBatch.safeParse(page.data.at(-1)).data;
-    if (!hasMore(page) || isOlder(last, oldest)) return found;
+    if (!hasMore(page) || isOlder(last, oldest)) return;
     if (last === undefined || cursors.has(last.id)) throw unendingList(reply);
     cursors.add(last.id);
     after = last.id;

@@ -234,6 +234,15 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     expect(await findOwn(input)).toMatchObject([{ providerBatchId: newest }]);
   });
 
+  test(`batches ${traits.carriesLabel ? 'are listed with their label' : 'carry no label to list them by'}`, async () => {
+    const batch = await submit(prompts(1));
+    const listed = await provider.listLabelled?.({ createdAfter: startedAt, signal });
+    const own = listed?.filter(({ attemptToken }) => attemptToken === token);
+    expect(own?.map(({ batch: { providerBatchId } }) => providerBatchId)).toEqual(
+      traits.carriesLabel ? [batch.providerBatchId] : undefined,
+    );
+  });
+
   test('a create that was refused is not found', async () => {
     await fault('create', traits.waitSevenSeconds);
     const input = await upload(prompts(1));

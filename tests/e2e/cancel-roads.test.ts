@@ -92,7 +92,10 @@ test('a job cancelled before its verdict ends cancelled and has held and sent no
   expect(asked.status).toBe(202);
   await gateway.startWorkers();
   const job = await caller.ended(jobId);
-  expect(job).toMatchObject({ status: 'cancelled', cancel: { outcome: 'effective' }, cost: { reserved: '0.00' } });
+  expect(job).toMatchObject({
+    ...{ status: 'cancelled', counts: { total: 3, cancelled: 3 } },
+    ...{ cancel: { outcome: 'effective' }, cost: { reserved: '0.00' } },
+  });
   expect(await caller.budget()).toMatchObject({ held: '0.00', settled: '0.00' });
   expect(await batchesOf(gateway, jobId)).toEqual([]);
 });

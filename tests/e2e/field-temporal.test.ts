@@ -70,7 +70,7 @@ async function submitManifest(caller: Caller, items: readonly object[], options 
 }
 
 /** The reconcile sweep as it runs a minute from now: younger submissions are still being handed over. */
-async function sweep(): Promise<{ started: number; signalled: number }> {
+async function sweep(): Promise<{ started: number; signalled: number; failed: number }> {
   const workflows = createJobWorkflowControl(gateway.client);
   const now = () => new Date(Date.now() + 60_000);
   const { recoverJobs } = createMaintenanceActivities(testDependencies(gateway.database.db, { workflows, now }));
@@ -193,7 +193,7 @@ test('X-07: many cancels at once are one request', async () => {
 test('X-07: starting a job again that is running starts nothing and harms nothing', async () => {
   const { caller } = await gateway.newTenant();
   const jobId = await submitHalfDone(gateway, caller, { total: 3, finished: 1 });
-  expect(await sweep()).toEqual({ started: 0, signalled: 0 });
+  expect(await sweep()).toEqual({ started: 0, signalled: 0, failed: 0 });
   for (const { id } of await batchesOf(gateway, jobId)) await gateway.simulator.batch(id, { stuck: null });
   expect((await soundEnd(gateway, caller, jobId)).job.status).toBe('completed');
   expect(await batchesOf(gateway, jobId)).toHaveLength(1);

@@ -18,7 +18,7 @@ afterEach(() => gateway.simulator.clearFaults());
 afterAll(() => gateway.stop());
 
 /** The reconcile sweep, as it runs a minute from now: younger submissions are still being handed over. */
-async function sweep(): Promise<{ started: number; signalled: number }> {
+async function sweep(): Promise<{ started: number; signalled: number; failed: number }> {
   const { recoverJobs } = createMaintenanceActivities(
     testDependencies(gateway.database.db, {
       workflows: createJobWorkflowControl(gateway.client),
@@ -93,8 +93,8 @@ test('sweeps over healthy, ended and draft jobs start nothing, also two at once'
   await soundEnd(gateway, caller, ended);
   const running = await submitHalfDone(gateway, caller, { total: 3, finished: 1 });
   expect(await Promise.all([sweep(), sweep()])).toEqual([
-    { started: 0, signalled: 0 },
-    { started: 0, signalled: 0 },
+    { started: 0, signalled: 0, failed: 0 },
+    { started: 0, signalled: 0, failed: 0 },
   ]);
   await terminate(batchJobWorkflowId(running));
   const swept = await Promise.all([sweep(), sweep()]);

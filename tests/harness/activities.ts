@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import type { ActivityDependencies, JobWorkflowControl } from '../../activities/dependencies.ts';
 import { TransferSlots } from '../../activities/transfer-slots.ts';
 import type { Database } from '../../db/client.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
@@ -16,6 +16,15 @@ export const TEST_FACTS = {
   configured: [],
 } as const;
 
+/** Where no workflow runs, and none is started. */
+export const IDLE_WORKFLOWS: JobWorkflowControl = {
+  start: async () => false,
+  signalCancel: async () => undefined,
+  wakeShard: async () => undefined,
+  wakeJob: async () => false,
+  isShardRunning: async () => false,
+};
+
 /** Dependencies with short paces and no one to talk to; override what the test is about. */
 export function testDependencies(
   db: Database,
@@ -26,7 +35,7 @@ export function testDependencies(
     db,
     providers: new Map(provider === undefined ? [] : [[provider.provider, provider]]),
     catalogue: createGatewayCatalogue(TEST_FACTS),
-    workflows: { start: async () => false, signalCancel: async () => undefined, wakeShard: async () => undefined },
+    workflows: IDLE_WORKFLOWS,
     transfers: new TransferSlots(2),
     settings: {
       pollMinMs: 10,
@@ -49,7 +58,12 @@ export function testDependencies(
   };
 }
 
-/** Runs an activity with the context it has in a worker. */
-export function runActivity<Input, Result>(activity: (input: Input) => Promise<Result>, input: Input): Promise<Result> {
-  return new MockActivityEnvironment().run(activity, input);
+/** Runs an activity with the context it has in a worker, within a time where one is given. */
+export function runActivity<Input, Result>(
+  activity: (input: Input) => Promise<Result>,
+  input: Input,
+  startToCloseTimeoutMs?: number,
+): Promise<Result> {
+  const info = startToCloseTimeoutMs === undefined ? {} : { startToCloseTimeoutMs };
+  return new MockActivityEnvironment(info).run(activity, input);
 }

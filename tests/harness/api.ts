@@ -1,21 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createJobActivities } from '../../activities/job.ts';
 import { createApp } from '../../api/app.ts';
 import type { ApiDependencies } from '../../api/dependencies.ts';
 import type { ApiApp } from '../../api/env.ts';
-import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES } from '../../api/intake/intake-settings.ts';
-import { SpoolSpace } from '../../api/intake/spool-space.ts';
 import type { JobWorkflows } from '../../api/job-workflows.ts';
 import { createKey } from '../../db/api-keys.ts';
 import type { Database } from '../../db/client.ts';
 import type { Role } from '../../domain/principal.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { testDependencies } from './activities.ts';
+import { FakeScheduleClock } from './fake-schedule-clock.ts';
 import { insertTenant } from './jobs.ts';
-
-const SPOOL_BYTES = 64 * 1024 ** 2;
+import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
 
 /** The workflows of a gateway without Temporal: a submit is judged at once, by the same activity a workflow calls. */
 export class FakeJobWorkflows implements JobWorkflows {
@@ -37,6 +32,14 @@ export class FakeJobWorkflows implements JobWorkflows {
   };
   pollShard: JobWorkflows['pollShard'] = async (jobId, shard) => {
     this.calls.push(['pollShard', jobId, shard]);
+    return 'signalled';
+  };
+  rowsChanged: JobWorkflows['rowsChanged'] = async (jobId, shards) => {
+    this.calls.push(['rowsChanged', jobId, shards]);
+    return 'signalled';
+  };
+  startShard: JobWorkflows['startShard'] = async ({ jobId, shard }) => {
+    this.calls.push(['startShard', jobId, shard]);
     return 'signalled';
   };
   queryState: JobWorkflows['queryState'] = async () => null;
@@ -128,6 +131,7 @@ export function chatItem(customId: string, request: Record<string, unknown> = {}
 export interface TestApi {
   readonly app: ApiApp;
   readonly workflows: FakeJobWorkflows;
+  readonly scheduleClock: FakeScheduleClock;
   /** A key of a role; of a new tenant with a budget where none is named. */
   caller(role?: Role, of?: { tenantId?: string; projectId?: string; customerId?: string }): Promise<ApiCaller>;
   /** A tenant with a budget (1000 USD, or the limit given; null is none). */
@@ -143,19 +147,15 @@ export function createTestApi(
   }: Partial<Pick<ApiDependencies, 'providerWebhooks' | 'logger'>> = {},
 ): TestApi {
   const workflows = new FakeJobWorkflows(db);
+  const scheduleClock = new FakeScheduleClock();
   const app = createApp({
     db,
     catalogue: testDependencies(db).catalogue,
     workflows,
     providerWebhooks,
-    intake: {
-      spool: {
-        directory: join(tmpdir(), `batchgate-spool-${randomUUID()}`),
-        memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES,
-        space: new SpoolSpace(SPOOL_BYTES),
-      },
-      limits: DEFAULT_INTAKE_LIMITS,
-    },
+    scheduleClock,
+    allowedFetchHosts: TEST_FETCH_HOSTS,
+    intake: testIntake(),
     logger,
     now: () => new Date(),
     temporalUi: { url: 'http://127.0.0.1:8233', namespace: 'default' },
@@ -164,6 +164,7 @@ export function createTestApi(
   return {
     app,
     workflows,
+    scheduleClock,
     tenant,
     caller: async (role = 'tenant_admin', { tenantId, projectId, customerId } = {}) => {
       const isGateway = role === 'operator' || role === 'gateway_admin';

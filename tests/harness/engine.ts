@@ -10,9 +10,11 @@ import { type Control, createControl } from '../../simulators/control-client.ts'
 import { type Simulators, startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
+import { createScheduleClockControl } from '../../worker/schedule-clock-control.ts';
 import { TEST_FACTS, testDependencies } from './activities.ts';
 import { createNamespace } from './namespace.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
 
 /** Everything but HTTP: a database, the simulators, and workers on the shared Temporal server, all in this process. */
 export interface TestEngine {
@@ -87,6 +89,12 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
       connection,
       namespace,
       dependencies,
+      schedules: {
+        ...dependencies,
+        intake: testIntake(),
+        allowedFetchHosts: TEST_FETCH_HOSTS,
+        clock: createScheduleClockControl(client),
+      },
       poolSize: 12,
       queues: null,
       workflowBundle: bundle,

@@ -6,6 +6,7 @@ import type {
   BatchProvider,
   CreateBatchInput,
   EncodableItem,
+  LabelledBatch,
   LineResult,
   NativeBatch,
   UploadInput,
@@ -47,6 +48,9 @@ export class FakeProvider implements BatchProvider {
     this.batches.set(batch.providerBatchId, batch);
     return batch;
   }
+
+  /** Null for a provider whose batches carry no label. */
+  listLabelled: (() => Promise<LabelledBatch[]>) | null = async () => [];
 
   async findBatches(): Promise<NativeBatch[]> {
     return this.candidates;

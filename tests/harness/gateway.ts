@@ -1,11 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { serve } from '@hono/node-server';
 import { createApp } from '../../api/app.ts';
-import { DEFAULT_INTAKE_LIMITS, DEFAULT_SPOOL_MEMORY_BYTES } from '../../api/intake/intake-settings.ts';
-import { SpoolSpace } from '../../api/intake/spool-space.ts';
+import { createScheduleClock } from '../../api/schedule-clock.ts';
 import { createJobWorkflows } from '../../api/temporal.ts';
 import { createKey } from '../../db/api-keys.ts';
 import { createWebhookVerifiers } from '../../providers/webhooks.ts';
@@ -14,11 +10,11 @@ import { startEngine, type TestEngine, type TestEngineOptions } from './engine.t
 import { eventually } from './eventually.ts';
 import { insertTenant } from './jobs.ts';
 import { findFaults } from './soundness.ts';
+import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
 
 /** What the gateway of a test takes events of providers by. */
 export const TEST_WEBHOOK_SECRET = 'whsec_YSBzZWNyZXQgb2YgdGhlIHRlc3Rz';
 
-const SPOOL_BYTES = 1024 ** 3;
 const TERMINAL = ['completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'];
 
 /** The parts of answers that tests read. */
@@ -170,18 +166,13 @@ export async function startGateway(options: TestEngineOptions = {}): Promise<Tes
     db,
     catalogue: engine.catalogue,
     workflows: createJobWorkflows(engine.client),
+    scheduleClock: createScheduleClock(engine.client),
+    allowedFetchHosts: TEST_FETCH_HOSTS,
     providerWebhooks: createWebhookVerifiers({
       signedLikeOpenAi: new Map([['openai', [TEST_WEBHOOK_SECRET]]]),
       gemini: { secrets: [TEST_WEBHOOK_SECRET], jwks: null, audience: null },
     }),
-    intake: {
-      spool: {
-        directory: join(tmpdir(), `batchgate-spool-${randomUUID()}`),
-        memoryBytes: DEFAULT_SPOOL_MEMORY_BYTES,
-        space: new SpoolSpace(SPOOL_BYTES),
-      },
-      limits: DEFAULT_INTAKE_LIMITS,
-    },
+    intake: testIntake(),
     logger: createLogger({ level: 'error', service: 'api' }),
     now: () => new Date(),
     temporalUi: null,

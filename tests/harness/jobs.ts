@@ -39,6 +39,8 @@ export interface TestJobOptions {
   readonly maxItemsPerShard?: number;
   readonly features?: number;
   readonly body?: (itemNo: number) => Record<string, unknown>;
+  readonly deadline?: Date;
+  readonly notBefore?: Date;
 }
 
 /** A job with items, written straight into the tables, by default submitted and awaiting its verdict. */
@@ -52,8 +54,8 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
   const [uuid, bucket] = [toUuid('job', jobId), findBucket(jobId)];
   await db.pool.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, api_key_id, endpoint, requested_model, state, currency, submission_no, item_count,
-       execution, created_at, submitted_at)
-     VALUES ($1, $2, $3, 'key_test', $4, $5, $6, 'USD', $7, $8, $9, now(), now())`,
+       execution, created_at, submitted_at, deadline, not_before)
+     VALUES ($1, $2, $3, 'key_test', $4, $5, $6, 'USD', $7, $8, $9, now(), now(), $10, $11)`,
     [
       uuid,
       bucket,
@@ -64,6 +66,8 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
       state === 'draft' ? 0 : 1,
       items,
       JSON.stringify(options.maxItemsPerShard === undefined ? {} : { max_items_per_shard: options.maxItemsPerShard }),
+      options.deadline ?? null,
+      options.notBefore ?? null,
     ],
   );
   const numbers = Array.from({ length: items }, (_, index) => index + 1);

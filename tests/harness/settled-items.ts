@@ -72,4 +72,5 @@ async function rollUp(db: Database, key: JobKey): Promise<void> {
 export async function endJob(db: Database, jobId: string, state = 'completed'): Promise<void> {
   const { key } = await getJobRow(db.pool, jobId);
   await db.pool.query('UPDATE batch_jobs SET state = $2, completed_at = now() WHERE job_id = $1', [key.uuid, state]);
+  await db.pool.query("UPDATE batch_shards SET state = 'settled' WHERE job_id = $1", [key.uuid]);
 }

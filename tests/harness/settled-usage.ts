@@ -23,7 +23,7 @@ export async function settleUsages(
   await runActivity(activities.nextStep, { jobId, shard: 1 });
   const job = await getJobRow(db.pool, jobId);
   const shard = await getShard(db.pool, job.key, 1);
-  const price = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
+  const { price } = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
   const pricing = await findJobPricing(db.pool, job.key);
   const target = { provider: shard.provider, model: shard.providerModel };
   const { rows } = await db.pool.query<{ attempt_no: string }>(

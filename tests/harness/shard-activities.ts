@@ -5,7 +5,8 @@ import { type AttemptRow, findLastAttempt } from '../../db/attempts.ts';
 import type { Database } from '../../db/client.ts';
 import { getJobRow } from '../../db/job-rows.ts';
 import { getShard, listShards, type ShardRow } from '../../db/shards.ts';
-import { runActivity, testDependencies } from './activities.ts';
+import type { CloseReason } from '../../domain/close-reason.ts';
+import { IDLE_WORKFLOWS, runActivity, testDependencies } from './activities.ts';
 import { catalogueOf, type FakeProvider } from './fake-provider.ts';
 import { insertJob, insertTenant, type TestJobOptions } from './jobs.ts';
 
@@ -18,7 +19,10 @@ export interface TestShard {
   poll(): ReturnType<ReturnType<typeof createProviderActivities>['pollAttempt']>;
   ingest(reading?: number): ReturnType<ReturnType<typeof createProviderActivities>['ingestAttempt']>;
   resolve(look?: number): ReturnType<ReturnType<typeof createProviderActivities>['resolveAttempt']>;
-  close(reason: 'capacity_exhausted' | 'cancelled'): Promise<{ closed: number }>;
+  cancel(): ReturnType<ReturnType<typeof createProviderActivities>['cancelAttempt']>;
+  abandon(): ReturnType<ReturnType<typeof createProviderActivities>['abandonBatch']>;
+  reread(): ReturnType<ReturnType<typeof createProviderActivities>['rereadResults']>;
+  close(reason: CloseReason): Promise<{ closed: number }>;
   row(): Promise<ShardRow>;
   attempt(): Promise<AttemptRow>;
   rows(): Promise<ShardRow[]>;
@@ -45,8 +49,7 @@ export function createTestShards(
     provider,
     catalogue: catalogueOf({ sizesDiffer }),
     workflows: {
-      start: async () => false,
-      signalCancel: async () => undefined,
+      ...IDLE_WORKFLOWS,
       wakeShard: async (jobId, shard) => {
         woken.push(`${jobId}/${shard}`);
       },
@@ -75,7 +78,11 @@ export function createTestShards(
         return runActivity(activities.submitAttempt, { ...ref, attempt: step.attempt });
       },
       poll: async () => runActivity(activities.pollAttempt, { ...(await last()), pollsWithoutChange: 0 }),
-      ingest: async (reading = 1) => runActivity(activities.ingestAttempt, { ...(await last()), reading }),
+      ingest: async (reading = 1) =>
+        runActivity(activities.ingestAttempt, { ...(await last()), reading, mayRetry: true }),
+      cancel: async () => runActivity(activities.cancelAttempt, await last()),
+      abandon: () => runActivity(activities.abandonBatch, ref),
+      reread: () => runActivity(activities.rereadResults, ref),
       resolve: async (look = 1) => runActivity(activities.resolveAttempt, { ...(await last()), look }),
       close: (reason) => runActivity(database.closeShard, { ...ref, reason }),
       row,

@@ -55,6 +55,10 @@ const BATCHES = { openai: OpenAiBatch, anthropic: AnthropicBatch, gemini: Gemini
 
 interface Attempt {
   readonly shard: number;
+  readonly attempt: number;
+  readonly first_item_no: number;
+  readonly last_item_no: number;
+  readonly requested_model: string;
   readonly attempt_token: string;
   readonly provider_batch_id: string | null;
 }
@@ -67,21 +71,34 @@ export async function findFaults(db: Database, simulator: Control, jobId: string
   const { differences } = await verifyLedger(db, { jobId });
   const { key } = await getJobRow(db.pool, jobId);
   const { rows: attempts } = await db.pool.query<Attempt>(
-    'SELECT shard, attempt_token, provider_batch_id FROM batch_provider_metadata WHERE job_id = $1',
+    `SELECT shard, m.attempt, attempt_token, provider_batch_id, first_item_no, last_item_no, requested_model
+     FROM batch_provider_metadata m JOIN batch_shards USING (job_id, shard) WHERE job_id = $1 ORDER BY shard, m.attempt`,
     [key.uuid],
   );
   const batches = await listBatches(simulator);
   const faults = differences.map((difference) => `the ledger differs: ${JSON.stringify(difference)}`);
-  const ranByShard = new Map<number, number>();
+  const ran: Attempt[] = [];
   for (const attempt of attempts) {
     const own = batches.filter((batch) => isOf(batch, attempt));
     if (own.length > 1) faults.push(`${own.length} batches were made under token ${attempt.attempt_token}`);
-    const ran = own.filter(({ mayHaveRun }) => mayHaveRun).length;
-    ranByShard.set(attempt.shard, (ranByShard.get(attempt.shard) ?? 0) + ran);
+    for (const { mayHaveRun } of own) if (mayHaveRun) ran.push(attempt);
   }
-  for (const [shard, ran] of ranByShard) if (ran > 1) faults.push(`the items of shard ${shard} are in ${ran} batches`);
+  for (const [index, attempt] of ran.entries()) {
+    const again = ran.slice(0, index).find((earlier) => overlap(earlier, attempt));
+    if (again !== undefined) faults.push(`items of ${nameOf(attempt)} are in the batch of ${nameOf(again)}, too`);
+  }
   for (const id of await findStrangers(db, batches)) faults.push(`nobody knows of batch ${id}`);
   return faults;
+}
+
+/** Shards that came of splitting one have parts of its range; of another model's, the items in between. */
+function overlap(one: Attempt, other: Attempt): boolean {
+  if (one.requested_model !== other.requested_model) return false;
+  return one.first_item_no <= other.last_item_no && other.first_item_no <= one.last_item_no;
+}
+
+function nameOf({ shard, attempt }: Attempt): string {
+  return `shard ${shard}, attempt ${attempt}`;
 }
 
 function isOf(batch: ProviderSideBatch, { attempt_token, provider_batch_id }: Attempt): boolean {

@@ -1,24 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
-import proto from '@temporalio/proto';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { beforeAll, expect, test } from 'vitest';
 import { installQuietRuntime, quietLogger } from '../workflows/quiet-runtime.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { listVersions, newestVersion, type RecordedRun, readRuns, readSources } from './versions.ts';
+import { bundleSources } from './workflow-sources.ts';
 
-const DIRECTORY = path.join(import.meta.dirname, 'histories');
-const MAX_BYTES = 300_000;
 const YEAR_S = 365 * 86_400;
+/** Scenarios that between them take most of the steps there are. */
+const SEVERAL = ['several-shards', 'recovered', 'cancelled-while-polling', 'unanswered-create-sent-again'];
 /** All histories at once, on a busy machine. */
 const PATIENT = { timeout: 60_000 };
-
-type History = ReturnType<typeof proto.temporal.api.history.v1.History.decode>;
-interface Recorded {
-  readonly name: string;
-  readonly history: History;
-}
 
 let code = '';
 beforeAll(async () => {
@@ -27,18 +18,14 @@ beforeAll(async () => {
   code = (await bundleWorkflowCode({ workflowsPath, logger: quietLogger })).code;
 });
 
-/** The recorded histories, decoded anew at each call, so that a test may doctor them. */
-function readHistories(scenario = ''): Recorded[] {
-  const names = readdirSync(DIRECTORY).filter((name) => name.startsWith(scenario));
-  return names.map((name) => ({
-    name,
-    history: proto.temporal.api.history.v1.History.decode(gunzipSync(readFileSync(path.join(DIRECTORY, name)))),
-  }));
+/** The newest runs of one scenario. */
+function newestRuns(scenario: string, workflow = ''): RecordedRun[] {
+  return readRuns([newestVersion()]).filter(({ name }) => name.startsWith(`${scenario}.${workflow}`));
 }
 
 /** The recorded runs that workflow code can no longer follow, each with the reason. */
-async function replay(workflowCode: string, histories: readonly Recorded[]): Promise<string[]> {
-  const named = histories.map(({ name, history }) => ({ workflowId: name, history }));
+async function replay(workflowCode: string, histories: readonly RecordedRun[]): Promise<string[]> {
+  const named = histories.map(({ version, name, history }) => ({ workflowId: `${version}/${name}`, history }));
   const broken: string[] = [];
   let replayed = 0;
   for await (const { workflowId, error } of Worker.runReplayHistories(
@@ -53,11 +40,11 @@ async function replay(workflowCode: string, histories: readonly Recorded[]): Pro
 }
 
 /** As if everything had happened that many years later. */
-function shifted({ name, history }: Recorded, years: number): Recorded {
-  for (const { eventTime } of history.events) {
+function shifted(run: RecordedRun, years: number): RecordedRun {
+  for (const { eventTime } of run.history.events) {
     if (eventTime?.seconds) eventTime.seconds = eventTime.seconds.add(years * YEAR_S);
   }
-  return { name, history };
+  return run;
 }
 
 function changed(from: string, to: string): string {
@@ -65,15 +52,21 @@ function changed(from: string, to: string): string {
   return code.replace(from, () => to);
 }
 
-test('every recorded run can be followed by the workflow code of today', PATIENT, async () => {
-  expect(await replay(code, readHistories())).toEqual([]);
+test('every run recorded with any version can be followed by the workflow code of today', PATIENT, async () => {
+  expect(await replay(code, readRuns())).toEqual([]);
+});
+
+test.each(listVersions())('the sources kept of %s are those its runs were recorded with', PATIENT, async (version) => {
+  const kept = await bundleSources(readSources(version));
+  const some = readRuns([version]).filter(({ scenario }) => SEVERAL.includes(scenario));
+  expect(await replay(kept.code, some)).toEqual([]);
 });
 
 test.each([-10, 10])('a clock that is %d years off changes no decision', PATIENT, async (years) => {
   expect(
     await replay(
       code,
-      readHistories().map((recorded) => shifted(recorded, years)),
+      readRuns([newestVersion()]).map((run) => shifted(run, years)),
     ),
   ).toEqual([]);
 });
@@ -81,8 +74,8 @@ test.each([-10, 10])('a clock that is %d years off changes no decision', PATIENT
 test('a decision by a clock that the sandbox does not control is caught', async () => {
   const unpatched = 'Temporal.Now.instant().epochMilliseconds - Date.now() > 5 * 365 * 86_400_000';
   const planted = changed('return info.continueAsNewSuggested ||', `return ${unpatched} ||`);
-  expect(await replay(planted, readHistories('happy-path.'))).toEqual([]);
-  const past = readHistories('happy-path.').map((recorded) => shifted(recorded, -10));
+  expect(await replay(planted, newestRuns('happy-path'))).toEqual([]);
+  const past = newestRuns('happy-path').map((run) => shifted(run, -10));
   expect(await replay(planted, past)).toHaveLength(past.length);
 });
 
@@ -90,36 +83,7 @@ test.each([
   ['left out', 'await run.plan();', ''],
   ['moved', 'const verdict = await run.admit();', 'await run.plan(); const verdict = await run.admit();'],
 ])('a step that was %s without a patch is caught', async (_what, from, to) => {
-  const [broken, ...others] = await replay(changed(from, to), readHistories('happy-path.batch-job'));
+  const [broken, ...others] = await replay(changed(from, to), newestRuns('happy-path', 'batch-job'));
   expect(broken).toMatch(/Nondeterminism/);
   expect(others).toEqual([]);
-});
-
-test('each scenario is recorded, each workflow type appears, and all of it stays small', async () => {
-  const names = readdirSync(DIRECTORY);
-  expect(
-    SCENARIOS.map(({ name }) => name).filter((name) => !names.some((file) => file.startsWith(`${name}.`))),
-  ).toEqual([]);
-  const types = readHistories().map(
-    ({ history }) => history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name,
-  );
-  expect([...new Set(types)].toSorted()).toEqual(Object.keys(await import('../../workflows/index.ts')).toSorted());
-  const bytes = names.reduce((sum, name) => sum + readFileSync(path.join(DIRECTORY, name)).byteLength, 0);
-  expect(bytes).toBeLessThan(MAX_BYTES);
-});
-
-test('no history names the machine it was recorded on', () => {
-  const identities = new Set<string>();
-  const traces: string[] = [];
-  const walk = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
-    for (const [key, child] of Object.entries(value)) {
-      if (key === 'identity') identities.add(String(child));
-      else if (key === 'stackTrace' && child !== '') traces.push(String(child));
-      else walk(child);
-    }
-  };
-  for (const { history } of readHistories()) walk(history.events);
-  expect([...identities].toSorted()).toEqual(['history-service', 'recorder']);
-  expect(traces).toEqual([]);
 });

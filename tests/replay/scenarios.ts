@@ -1,11 +1,20 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { SubmitResult } from '../../activities/interfaces.ts';
+import { CLOSE_REASONS, type CloseReason } from '../../domain/close-reason.ts';
 import type { batchJob } from '../../workflows/batch-job.ts';
-import { providerBatchWorkflowId } from '../../workflows/ids.ts';
-import { type CancelRequest, cancelSignal, pollNowSignal, shardChangedSignal } from '../../workflows/messages.ts';
+import { providerBatchWorkflowId, scheduledJobWorkflowId } from '../../workflows/ids.ts';
+import {
+  type CancelRequest,
+  cancelSignal,
+  pollNowSignal,
+  rowsChangedSignal,
+  shardChangedSignal,
+} from '../../workflows/messages.ts';
 import { WORKFLOW_QUEUE } from '../../workflows/task-queues.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeEngine } from '../workflows/fake-engine.ts';
 import type { FakeJob, JobScript } from '../workflows/fake-job.ts';
+import { GO_ON, over, type ScheduleScript } from '../workflows/fake-schedules.ts';
 
 /** A course of events worth remembering: it plays on an engine, and ends with every workflow it started closed. */
 export interface Scenario {
@@ -17,6 +26,21 @@ export interface Scenario {
 const MINUTE_MS = 60_000;
 const CAPACITY: SubmitResult = { kind: 'wait', reason: 'provider_capacity', delayMs: MINUTE_MS, giveUp: null };
 const UNANSWERED: SubmitResult = { kind: 'unknown', lookAfterMs: 20 };
+const GIVE_UPS = ['capacity_exhausted', 'credential_refused', 'account_exhausted', 'attempts_exhausted'] as const;
+
+/** Reasons that scenarios of their own come to. */
+const CLOSED_ELSEWHERE: readonly CloseReason[] = [
+  ...GIVE_UPS,
+  'cancelled',
+  'rejected',
+  'lost',
+  'batch_completed',
+  'batch_failed',
+  'batch_expired',
+  'batch_cancelled',
+  'deadline',
+  'given_up',
+];
 
 type Handle = Awaited<ReturnType<FakeEngine['startJob']>>;
 
@@ -62,10 +86,48 @@ async function finish(job: FakeJob, handle: Handle, engine: FakeEngine): Promise
   await engine.client.workflow.getHandle(handle.workflowId).signal(pollNowSignal);
 }
 
+/** A cancel that comes while an activity is at work which it does not stop; what was read before it no longer holds. */
+function cancelledDuring(activity: string, name: string, script: JobScript = {}): Scenario {
+  return jobScenario(
+    name,
+    script,
+    async ({ job, handle, release }) => {
+      await eventually(() => job.called(activity).length === 1);
+      await handle.signal(cancelSignal, { by: 'alice' });
+      // A job that is itself waiting for the activity hears of it afterwards.
+      if (job.called('readShards').length > 0) await eventually(() => job.cancel !== null);
+      release();
+    },
+    { held: activity },
+  );
+}
+
 const JOBS: readonly Scenario[] = [
   jobScenario('happy-path', { poll: [{ nativeStatus: 'validating' }, { nativeStatus: 'in_progress' }] }),
   jobScenario('several-shards', { shards: 3, window: 2 }),
+  jobScenario('completed-with-errors', { end: 'completed_with_errors' }),
+  jobScenario('expired', {
+    poll: [{ kind: 'ended', end: 'expired', nativeStatus: 'expired' }],
+    ingest: [{ settled: 4, remaining: 6, unmatched: 0, next: 'close', reason: 'batch_expired' }],
+    end: 'expired',
+  }),
+  jobScenario('failed', {
+    poll: [{ kind: 'ended', end: 'failed', nativeStatus: 'failed' }],
+    ingest: [{ settled: 0, remaining: 10, unmatched: 0, next: 'close', reason: 'batch_failed' }],
+    end: 'failed',
+  }),
   jobScenario('refused', { verdicts: ['refused'] }),
+  jobScenario('retried-in-waves', {
+    waves: [
+      { items: 7, delayMs: 20 },
+      { items: 2, delayMs: 0 },
+    ],
+  }),
+  jobScenario('cancelled-before-a-wave', { waves: [{ items: 7, delayMs: MINUTE_MS }] }, async ({ job, handle }) => {
+    await eventually(() => job.called('planWave').length === 1);
+    await handle.signal(cancelSignal);
+  }),
+  jobScenario('stale', { verdicts: ['stale'] }),
   jobScenario(
     'submitted-again-while-refused',
     { verdicts: ['refused'] },
@@ -82,8 +144,20 @@ const JOBS: readonly Scenario[] = [
     { held: 'admitJob' },
   ),
   jobScenario('waited-for-capacity', { submit: [{ ...CAPACITY, delayMs: 20 }] }),
+  ...GIVE_UPS.map((giveUp) =>
+    jobScenario(`gave-up-${giveUp.replaceAll('_', '-')}`, {
+      submit: [
+        { ...CAPACITY, delayMs: 20 },
+        { ...CAPACITY, giveUp },
+      ],
+      end: 'failed',
+    }),
+  ),
+  ...CLOSE_REASONS.filter((reason) => !CLOSED_ELSEWHERE.includes(reason)).map((reason) =>
+    jobScenario(`closed-as-${reason.replaceAll('_', '-')}`, { submit: [{ kind: 'close', reason }], end: 'failed' }),
+  ),
   jobScenario('split', { submit: [{ kind: 'split' }] }),
-  jobScenario('rejected', { submit: [{ kind: 'close', reason: 'rejected' }] }),
+  jobScenario('rejected', { submit: [{ kind: 'close', reason: 'rejected' }], end: 'failed' }),
   jobScenario('unanswered-create-adopted', { submit: [UNANSWERED], resolve: [{ kind: 'look_again', delayMs: 20 }] }),
   jobScenario('unanswered-create-sent-again', {
     submit: [UNANSWERED],
@@ -100,11 +174,48 @@ const JOBS: readonly Scenario[] = [
       { settled: 5, remaining: 5, unmatched: 0, next: 'again', delayMs: 20 },
     ],
   }),
-  jobScenario('lost', { poll: [{}, { kind: 'lost' }] }),
+  jobScenario('results-unread-for-a-while', {
+    ingest: [
+      { settled: 0, remaining: 10, unmatched: 0, next: 'retry', delayMs: 20, waiting: 'credential_refused' },
+      { settled: 0, remaining: 10, unmatched: 0, next: 'retry', delayMs: 20, waiting: 'provider_trouble' },
+    ],
+  }),
+  jobScenario('unanswered-create-parked-to-the-end', {
+    submit: [UNANSWERED],
+    resolve: [
+      { kind: 'no_answer', delayMs: 20 },
+      { kind: 'close', reason: 'credential_refused' },
+    ],
+    end: 'failed',
+  }),
+  jobScenario('overdue', { poll: [{ waiting: 'batch_overdue' }, { kind: 'lost', mayRun: true }], end: 'failed' }),
+  jobScenario(
+    'given-up-while-polling',
+    { pollDelayMs: MINUTE_MS, end: 'failed' },
+    async ({ job, engine }) => {
+      await untilRunning(job);
+      job.shard(1).givenUp = true;
+      await engine.client.workflow.getHandle(providerBatchWorkflowId(job.jobId, 1)).signal(rowsChangedSignal);
+    },
+    { open: true },
+  ),
+  jobScenario(
+    'given-up-while-ingesting',
+    { end: 'failed' },
+    async ({ job, engine }) => {
+      await eventually(() => job.called('ingestAttempt').length === 1);
+      job.shard(1).givenUp = true;
+      await engine.client.workflow.getHandle(providerBatchWorkflowId(job.jobId, 1)).signal(rowsChangedSignal);
+    },
+    { held: 'ingestAttempt' },
+  ),
+  jobScenario('lost', { poll: [{}, { kind: 'lost' }], end: 'failed' }),
   jobScenario('cancelled-before-submit', { submit: [CAPACITY] }, async ({ job, handle }) => {
     await eventually(() => job.shard(1).state === 'waiting');
     await handle.signal(cancelSignal, { by: 'alice', reason: 'typo' });
   }),
+  cancelledDuring('admitJob', 'cancelled-while-validating'),
+  cancelledDuring('planShards', 'cancelled-while-planning'),
   jobScenario(
     'cancelled-while-uploading',
     {},
@@ -114,6 +225,15 @@ const JOBS: readonly Scenario[] = [
     },
     { held: 'submitAttempt' },
   ),
+  cancelledDuring('resolveAttempt', 'cancelled-while-creating', { submit: [UNANSWERED] }),
+  jobScenario(
+    'cancelled-while-indeterminate',
+    { submit: [UNANSWERED], resolve: [{ kind: 'indeterminate', candidates: 2, delayMs: MINUTE_MS }] },
+    async ({ job, handle }) => {
+      await eventually(() => job.shard(1).state === 'indeterminate');
+      await handle.signal(cancelSignal, { by: 'alice' });
+    },
+  ),
   jobScenario(
     'cancelled-while-polling',
     { shards: 2, pollDelayMs: MINUTE_MS, cancel: [false] },
@@ -122,6 +242,27 @@ const JOBS: readonly Scenario[] = [
       await handle.signal(cancelSignal, { by: 'alice' });
     },
     { open: true },
+  ),
+  jobScenario(
+    'cancelled-too-late',
+    { poll: [{ nativeStatus: 'finalizing', delayMs: MINUTE_MS }], cancel: [false], end: 'completed' },
+    async ({ job, handle }) => {
+      await untilRunning(job);
+      await handle.signal(cancelSignal, { by: 'alice' });
+    },
+  ),
+  cancelledDuring('ingestAttempt', 'cancelled-while-ingesting', { end: 'completed' }),
+  cancelledDuring('closeShard', 'cancelled-while-settling', { end: 'completed' }),
+  jobScenario(
+    'cancelled-before-the-next-attempt',
+    {
+      poll: [{ kind: 'ended', end: 'failed', nativeStatus: 'failed' }],
+      ingest: [{ settled: 0, remaining: 10, unmatched: 0, next: 'resubmit', delayMs: MINUTE_MS, waiting: null }],
+    },
+    async ({ job, handle }) => {
+      await eventually(() => job.shard(1).state === 'waiting');
+      await handle.signal(cancelSignal, { by: 'alice' });
+    },
   ),
   jobScenario(
     'cancelled-by-temporal',
@@ -167,9 +308,79 @@ const JOBS: readonly Scenario[] = [
     },
     { open: true, maxHistoryEvents: 40 },
   ),
+  jobScenario(
+    'continued-while-waiting',
+    { submit: Array(4).fill({ ...CAPACITY, delayMs: 20 }) },
+    async () => undefined,
+    { maxHistoryEvents: 20 },
+  ),
+  jobScenario(
+    'continued-while-ingesting',
+    { ingest: Array(4).fill({ settled: 1, remaining: 9, unmatched: 0, next: 'again', delayMs: 20 }) },
+    async () => undefined,
+    { maxHistoryEvents: 20 },
+  ),
+  jobScenario(
+    'held-back',
+    { shards: 2 },
+    async ({ job, handle, release }) => {
+      job.notBeforeMs = Date.now() + 500;
+      release();
+      await eventually(() => job.called('readShards').length > 0);
+      await handle.signal(shardChangedSignal);
+    },
+    { held: 'admitJob' },
+  ),
+  jobScenario(
+    'deadline',
+    { shards: 2, pollDelayMs: MINUTE_MS, end: 'expired' },
+    async ({ job, handle }) => {
+      await untilRunning(job);
+      job.deadlineMs = Date.now() + 300;
+      await handle.signal(pollNowSignal);
+    },
+    { open: true },
+  ),
+  jobScenario('deadline-before-submit', { submit: [CAPACITY], end: 'expired' }, async ({ job, handle }) => {
+    await eventually(() => job.shard(1).state === 'waiting');
+    job.deadlineMs = Date.now();
+    await handle.signal(pollNowSignal);
+  }),
 ];
 
+/** One firing of a schedule, by what its activities answer. */
+function firing(name: string, script: ScheduleScript): Scenario {
+  return {
+    name,
+    play: async (engine) => {
+      const scheduleId = `sched_${name}`;
+      engine.schedules.add(scheduleId, script);
+      const workflowId = scheduledJobWorkflowId(scheduleId);
+      const args = [{ v: 1, scheduleId }];
+      await engine.client.workflow.execute('scheduledJob', { workflowId, taskQueue: WORKFLOW_QUEUE, args });
+      return [workflowId];
+    },
+  };
+}
+
+const AWAY = ApplicationFailure.create({ type: 'items_unavailable', message: 'away', nonRetryable: true });
+
 const OTHERS: readonly Scenario[] = [
+  firing('fired', { submitRun: [GO_ON] }),
+  firing('fired-a-draft', { fillJob: [over('created')] }),
+  firing('fired-and-skipped', { beginRun: [over('skipped')] }),
+  firing('fired-without-items', { fillJob: [AWAY] }),
+  {
+    name: 'results-read-once-more',
+    play: async (engine) => {
+      const job = engine.addJob({}, 'job_results-read-once-more');
+      job.shard(1).close('batch_completed');
+      job.shard(1).rereadRequested = true;
+      const handle = await engine.startShard(job);
+      await handle.result();
+      return [handle.workflowId];
+    },
+  },
   {
     name: 'cancelled-with-the-start',
     play: async (engine) => {
@@ -183,7 +394,7 @@ const OTHERS: readonly Scenario[] = [
       return [handle.workflowId];
     },
   },
-  ...['reconcile', 'retention'].map((name) => ({
+  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders'].map((name) => ({
     name,
     play: async (engine: FakeEngine) => {
       await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { readBundledSources, type WorkflowSources } from '../replay/workflow-sources.ts';
 import { findUnpatched } from './unpatched-globals.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -14,17 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Our own modules in the bundle and their sources, by path from the root of the repository. */
-async function readBundledModules(): Promise<Map<string, string>> {
-  const code = await readFile(inject('workflowBundle'), 'utf8');
-  const encoded = code.slice(code.lastIndexOf('base64,') + 'base64,'.length);
-  const map: { sources: string[]; sourcesContent: string[] } = JSON.parse(Buffer.from(encoded, 'base64').toString());
-  const modules = map.sources.map((source, index) => [path.relative(ROOT, source), map.sourcesContent[index]] as const);
-  return new Map(
-    modules.flatMap(([name, source]) =>
-      /^[a-z]+\/.*\.ts$/.test(name) && source !== undefined ? [[name, source]] : [],
-    ),
-  );
+async function readBundledModules(): Promise<WorkflowSources> {
+  return readBundledSources(await readFile(inject('workflowBundle'), 'utf8'));
 }
 
 /** Bundles a workflow that reaches `line` through a module between; the words of the failure, or null. */
@@ -49,7 +41,11 @@ test('the bundle exports every workflow type that anything starts', async () => 
     'batchJob',
     'providerBatch',
     'reconcile',
+    'restoreSchedules',
     'retention',
+    'scheduledJob',
+    'sweep',
+    'sweepProviders',
   ]);
 });
 
@@ -69,7 +65,7 @@ test('a module that a workflow reaches cannot import a Node module', async () =>
   }
 });
 
-test('no module of the bundle reads a clock, a random source or a locale that replay does not control', async () => {
+test('X-09: no module of the bundle reads a clock, a random source or a locale that replay does not control', async () => {
   const modules = await readBundledModules();
   expect([...modules].flatMap(([name, source]) => findUnpatched(source).map((line) => `${name}: ${line}`))).toEqual([]);
 });

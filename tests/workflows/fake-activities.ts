@@ -8,6 +8,7 @@ import type {
 import { FakeJob, type Gate, type JobScript } from './fake-job.ts';
 
 const BEAT_EVERY_MS = 20;
+const SWEPT = { looked: 4, repaired: 1, raised: 1, failed: 0 };
 
 /** The jobs that the fake activities know. */
 export class FakeJobs {
@@ -58,6 +59,8 @@ export function createFakeActivities(jobs: FakeJobs): {
       recordCancel: does('recordCancel', (job, { by, reason }) => {
         job.cancel ??= { by, reason };
       }),
+      planWave: does('planWave', (job) => job.waves.plan(job.cancel !== null)),
+      startWave: does('startWave', (job, { wave }) => job.waves.start(wave, job.cancel !== null)),
       reconcileJob: does('reconcileJob', (job) => job.reconcile()),
       nextStep: does('nextStep', (job, { shard }) => job.shard(shard).nextStep()),
       closeShard: does('closeShard', (job, { shard, reason }) => job.shard(shard).close(reason)),
@@ -68,9 +71,17 @@ export function createFakeActivities(jobs: FakeJobs): {
       pollAttempt: does('pollAttempt', (job, { shard }) => job.shard(shard).poll()),
       cancelAttempt: does('cancelAttempt', (job, { shard }) => job.shard(shard).cancel()),
       ingestAttempt: does('ingestAttempt', (job, { shard }) => job.shard(shard).ingest()),
+      abandonBatch: does('abandonBatch', (job, { shard }) => job.shard(shard).abandon()),
+      rereadResults: does('rereadResults', (job, { shard }) => job.shard(shard).reread()),
     },
     maintenance: {
-      recoverJobs: async () => ({ started: 2, signalled: 1 }),
+      recoverJobs: async () => ({ started: 2, signalled: 1, failed: 0 }),
+      sweepShards: async () => SWEPT,
+      sweepDeadlines: async () => SWEPT,
+      sweepCreates: async () => SWEPT,
+      sweepMoney: async () => SWEPT,
+      sweepRoom: async () => SWEPT,
+      sweepSurplus: async () => SWEPT,
       verifyLedgers: async () => ({ checked: 5, differences: 0 }),
       tidyTables: async () => ({ removed: 3 }),
     },

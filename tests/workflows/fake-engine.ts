@@ -6,9 +6,16 @@ import { providerBatchWorkflowId } from '../../workflows/ids.ts';
 import type { BatchJobInput, ProviderBatchInput } from '../../workflows/messages.ts';
 import type { providerBatch } from '../../workflows/provider-batch.ts';
 import { batchJobStart } from '../../workflows/start-options.ts';
-import { DATABASE_QUEUE, MAINTENANCE_QUEUE, providerQueue, WORKFLOW_QUEUE } from '../../workflows/task-queues.ts';
+import {
+  DATABASE_QUEUE,
+  MAINTENANCE_QUEUE,
+  providerQueue,
+  SCHEDULES_QUEUE,
+  WORKFLOW_QUEUE,
+} from '../../workflows/task-queues.ts';
 import { createFakeActivities, FakeJobs } from './fake-activities.ts';
 import type { FakeJob, JobScript } from './fake-job.ts';
+import { FakeSchedules } from './fake-schedules.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 
 export interface FakeEngineOptions {
@@ -17,11 +24,14 @@ export interface FakeEngineOptions {
   readonly workflowBundle: WorkflowBundleOption;
   /** Shown in histories as who did what. */
   readonly identity?: string;
+  /** How long a workflow waits for the worker that knows it before any other may go on with it; 10 s unless said. */
+  readonly stickyTimeoutMs?: number;
 }
 
 /** Real workflows on a real server, with activities over rows in memory. */
 export interface FakeEngine {
   readonly client: Client;
+  readonly schedules: FakeSchedules;
   /** A new job, with an id of its own unless one is given. Starts nothing. */
   addJob(script?: JobScript, jobId?: string): FakeJob;
   startJob(
@@ -35,8 +45,13 @@ export interface FakeEngine {
   ): Promise<WorkflowHandleWithFirstExecutionRunId<typeof providerBatch>>;
   /** What a job is started with, for starts of other kinds. */
   jobStart(job: FakeJob, input?: Partial<BatchJobInput>): ReturnType<typeof batchJobStart>;
+  /** Brings a worker with other workflow code to work, and then drains the one there was. */
+  deploy(workflowBundle: WorkflowBundleOption, identity: string): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Of every job that is started. */
+export const SUBMITTED_AT = new Date('2026-11-30T10:00:00.000Z');
 
 /** Cancellations reach activities through heartbeats, which are sent no more often than this. */
 const HEARTBEAT_THROTTLE_MS = 50;
@@ -47,17 +62,28 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
   const connection = await NativeConnection.connect({ address });
   const client = new Client({ connection, namespace, identity });
   const jobs = new FakeJobs();
-  const workers = await createFakeWorkers(connection, options, jobs);
+  const schedules = new FakeSchedules();
+  const workers = await createFakeWorkers(connection, options, { jobs, schedules });
   const running = Promise.all(workers.map((worker) => worker.run()));
+  let workflows = await startWorkflowWorker(options);
   const jobStart: FakeEngine['jobStart'] = (job, input) => {
     const start = batchJobStart(
-      { jobId: job.jobId, submissionNo: 1, tenantId: 'acme', customerId: 'cust_1', model: 'analysis', itemCount: 10 },
+      {
+        jobId: job.jobId,
+        submissionNo: 1,
+        tenantId: 'acme',
+        customerId: 'cust_1',
+        model: 'analysis',
+        itemCount: 10,
+        submittedAt: SUBMITTED_AT,
+      },
       { recover: false },
     );
     return { ...start, args: [{ ...start.args[0], ...input }] };
   };
   return {
     client,
+    schedules,
     addJob: (script, jobId = `job_${randomUUID()}`) => jobs.add(jobId, script),
     jobStart,
     startJob: (job, input) => client.workflow.start<typeof batchJob>('batchJob', jobStart(job, input)),
@@ -67,9 +93,36 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
         taskQueue: WORKFLOW_QUEUE,
         args: [{ v: 1, jobId: job.jobId, shard: 1, provider: 'openai', ...input }],
       }),
+    deploy: async (bundle, by) => {
+      const before = workflows;
+      workflows = await startWorkflowWorker({ ...options, workflowBundle: bundle, identity: by });
+      await before.drain();
+    },
     stop: async () => {
       jobs.releaseAll();
       for (const worker of workers) worker.shutdown();
+      await Promise.all([running, workflows.drain()]);
+      await connection.close();
+    },
+  };
+}
+
+/** On a connection of its own: a second worker of a queue in one process needs one. */
+async function startWorkflowWorker(options: FakeEngineOptions) {
+  const { address, namespace, workflowBundle, identity = 'tests', stickyTimeoutMs = 10_000 } = options;
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    identity,
+    taskQueue: WORKFLOW_QUEUE,
+    workflowBundle,
+    stickyQueueScheduleToStartTimeout: stickyTimeoutMs,
+  });
+  const running = worker.run();
+  return {
+    drain: async () => {
+      worker.shutdown();
       await running;
       await connection.close();
     },
@@ -78,15 +131,15 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
 
 function createFakeWorkers(
   connection: NativeConnection,
-  { namespace, workflowBundle, identity = 'tests' }: FakeEngineOptions,
-  jobs: FakeJobs,
+  { namespace, identity = 'tests' }: FakeEngineOptions,
+  { jobs, schedules }: { readonly jobs: FakeJobs; readonly schedules: FakeSchedules },
 ): Promise<Worker[]> {
   const activities = createFakeActivities(jobs);
   const common = { connection, namespace, identity, maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS };
   return Promise.all([
-    Worker.create({ ...common, taskQueue: WORKFLOW_QUEUE, workflowBundle }),
     Worker.create({ ...common, taskQueue: DATABASE_QUEUE, activities: { ...activities.database } }),
     Worker.create({ ...common, taskQueue: providerQueue('openai'), activities: { ...activities.provider } }),
     Worker.create({ ...common, taskQueue: MAINTENANCE_QUEUE, activities: { ...activities.maintenance } }),
+    Worker.create({ ...common, taskQueue: SCHEDULES_QUEUE, activities: { ...schedules.activities() } }),
   ]);
 }

@@ -9,7 +9,9 @@ import type {
   SubmitResult,
 } from '../../activities/interfaces.ts';
 import type { CloseReason } from '../../domain/close-reason.ts';
+import type { JobEndState } from '../../domain/job-state.ts';
 import { isShardOpen, type ShardState } from '../../domain/shard-state.ts';
+import { FakeWaves, type WaveScript } from './fake-waves.ts';
 
 /** What the activities of one job answer. Lists are taken from the front, by each shard for itself. */
 export interface JobScript {
@@ -30,6 +32,10 @@ export interface JobScript {
   readonly cancel?: readonly boolean[];
   /** Between polls of an open batch, in milliseconds. */
   readonly pollDelayMs?: number;
+  /** One for each time that all shards are settled; a job without has no retry policy. */
+  readonly waves?: readonly WaveScript[];
+  /** How the job ends, where it is neither completed nor, once a cancel was requested, cancelled. */
+  readonly end?: JobEndState;
 }
 
 export interface Call {
@@ -55,13 +61,18 @@ export class FakeJob {
   /** Keeps batches running at the provider after the scripted polls. */
   batchesOpen = false;
   cancel: { by: string; reason: string | null } | null = null;
+  /** When its shards may start, and when it is cut off; by the clock of the machine. */
+  notBeforeMs: number | null = null;
+  deadlineMs: number | null = null;
   ended: string | null = null;
+  readonly waves: FakeWaves;
   readonly #gates = new Map<string, Gate>();
   readonly #stored = new Map<number, AdmissionVerdict['verdict']>();
 
   constructor(jobId: string, script: JobScript) {
     this.jobId = jobId;
     this.script = script;
+    this.waves = new FakeWaves(script.waves ?? [], () => this.addShard());
     this.shards = Array.from({ length: script.shards ?? 1 }, (_, index) => new FakeShard(this, index + 1, script));
   }
 
@@ -80,6 +91,16 @@ export class FakeJob {
         resolve();
       },
     };
+  }
+
+  /** By what the job is stopped, as its rows would say. */
+  get stopped(): 'cancelled' | 'deadline' | null {
+    if (this.cancel !== null) return 'cancelled';
+    return this.deadlineMs !== null && this.deadlineMs <= Date.now() ? 'deadline' : null;
+  }
+
+  get heldForMs(): number {
+    return this.notBeforeMs === null || this.stopped !== null ? 0 : Math.max(0, this.notBeforeMs - Date.now());
   }
 
   /** Undefined where nothing holds the activity. */
@@ -116,25 +137,31 @@ export class FakeJob {
       total: this.shards.length,
       settled: this.shards.length - open.length,
       open: open.slice(0, 50).map(({ shard, state }) => ({ shard, state })),
-      toStart: [...working, ...planned].map(({ shard }) => ({
+      ...(this.heldForMs > 0 && { heldForMs: this.heldForMs }),
+      toStart: (this.heldForMs > 0 ? [] : [...working, ...planned]).map(({ shard }) => ({
         shard,
         provider: 'openai',
         providerModel: 'gpt-4.1-mini',
         items: 10,
       })),
       cancelRequested: this.cancel !== null,
+      ...(this.script.waves !== undefined && { mayRetry: true }),
       status: this.cancel !== null ? 'cancel_requested' : open.length === 0 ? 'finalizing' : 'running',
     };
   }
 
   /** Two shards with nothing scripted, in the place of one. */
   addHalves(): void {
-    for (const _half of [1, 2]) this.shards.push(new FakeShard(this, this.shards.length + 1, {}));
+    for (const _half of [1, 2]) this.addShard();
+  }
+
+  addShard(): void {
+    this.shards.push(new FakeShard(this, this.shards.length + 1, {}));
   }
 
   reconcile(): { state: string; itemsWithoutOutcome: number } {
     if (this.shards.some(({ state }) => isShardOpen(state))) throw new Error('a shard is not settled');
-    this.ended ??= this.cancel === null ? 'completed' : 'cancelled';
+    this.ended ??= this.script.end ?? (this.cancel === null ? 'completed' : 'cancelled');
     return { state: this.ended, itemsWithoutOutcome: 0 };
   }
 }
@@ -147,6 +174,12 @@ export class FakeShard {
   state: ShardState = 'planned';
   attempt = 0;
   closed: CloseReason | null = null;
+  /** Marks that operators set on the row. */
+  givenUp = false;
+  rereadRequested = false;
+  chosen = false;
+  /** How often the provider, asked to cancel on the way out, does not answer. */
+  abandonFails = 0;
   #create: 'none' | 'unanswered' | 'accepted' | 'closed' = 'closed';
   #lookAt = 0;
   #nativeStatus: string | null = null;
@@ -160,10 +193,17 @@ export class FakeShard {
   }
 
   nextStep(): ShardStep {
-    if (!isShardOpen(this.state)) return { kind: 'settled' };
-    const cancelled = this.#job.cancel !== null;
-    if (cancelled && (this.#create === 'closed' || this.#create === 'none'))
-      return { kind: 'close', reason: 'cancelled' };
+    if (!isShardOpen(this.state)) return { kind: 'settled', ...(this.rereadRequested && { reread: true }) };
+    const next = this.#nextOfOpen();
+    const isOnItsWay = next.kind === 'resolve' && next.lookAfterMs > 0;
+    return this.givenUp && !isOnItsWay ? { kind: 'close', reason: 'given_up' } : next;
+  }
+
+  #nextOfOpen(): ShardStep {
+    const { stopped, heldForMs } = this.#job;
+    const isUnsent = this.#create === 'closed' || this.#create === 'none';
+    if (stopped !== null && isUnsent) return { kind: 'close', reason: stopped };
+    if (heldForMs > 0 && this.#create === 'closed') return { kind: 'held', delayMs: heldForMs };
     if (this.#create === 'closed') {
       this.attempt += 1;
       this.#create = 'none';
@@ -176,9 +216,10 @@ export class FakeShard {
 
   submit({ attempt }: AttemptRef): SubmitResult {
     if (attempt !== this.attempt) throw new Error(`attempt ${attempt} is not the last`);
-    if (this.#job.cancel !== null && this.#create === 'none') {
+    const { stopped } = this.#job;
+    if (stopped !== null && this.#create === 'none') {
       this.#create = 'closed';
-      return { kind: 'close', reason: 'cancelled' };
+      return { kind: 'close', reason: stopped };
     }
     const result = this.#next('submit') ?? { kind: 'accepted' };
     if (result.kind === 'accepted') this.accept();
@@ -203,6 +244,11 @@ export class FakeShard {
   }
 
   resolve(): ResolveResult {
+    if (this.givenUp) return { kind: 'not_found' };
+    if (this.chosen) {
+      this.accept();
+      return { kind: 'accepted' };
+    }
     const result = this.#next('resolve') ?? { kind: 'accepted' };
     if (result.kind === 'accepted') this.accept();
     if (result.kind === 'not_found') this.#create = 'closed';
@@ -211,6 +257,7 @@ export class FakeShard {
   }
 
   poll(): PollResult {
+    if (this.givenUp) return this.#readRows();
     const scripted = this.#next('poll');
     const isOpen = scripted === undefined && this.#job.batchesOpen && !this.#cancelTaken;
     const end = this.#cancelTaken ? 'cancelled' : 'completed';
@@ -220,14 +267,20 @@ export class FakeShard {
       nativeStatus: scripted === undefined ? word : 'in_progress',
       end: isOpen || scripted !== undefined ? null : end,
       changed: false,
-      delayMs: this.#script.pollDelayMs ?? 5,
-      cancelRequested: this.#job.cancel !== null,
+      delayMs: this.#untilDeadline(this.#script.pollDelayMs ?? 5),
+      cancelRequested: this.#job.stopped !== null,
+      stopped: this.#job.stopped,
       ...scripted,
     };
     const changed = scripted?.changed ?? result.nativeStatus !== this.#nativeStatus;
     this.#nativeStatus = result.nativeStatus;
     this.state = result.kind === 'open' ? 'running' : 'ingesting';
     return { ...result, changed };
+  }
+
+  #readRows(): PollResult {
+    const asBefore = { nativeStatus: 'in_progress', end: null, changed: false, cancelRequested: false };
+    return { kind: 'open', readRows: true, delayMs: 1_000, ...asBefore };
   }
 
   cancel(): { accepted: boolean } {
@@ -237,7 +290,8 @@ export class FakeShard {
   }
 
   ingest(): IngestResult {
-    const reason = this.#cancelTaken ? 'batch_cancelled' : 'batch_completed';
+    const cut = this.#job.stopped === 'deadline' ? 'deadline' : 'batch_cancelled';
+    const reason = this.#cancelTaken ? cut : 'batch_completed';
     const result = this.#next('ingest') ?? { settled: 10, remaining: 0, unmatched: 0, next: 'close', reason };
     if (result.next === 'resubmit') {
       this.#create = 'closed';
@@ -246,10 +300,26 @@ export class FakeShard {
     return result;
   }
 
+  abandon(): { asked: boolean } {
+    if (this.abandonFails === 0) return { asked: true };
+    this.abandonFails -= 1;
+    throw new Error('the provider is away');
+  }
+
+  reread(): { late: number } {
+    this.rereadRequested = false;
+    return { late: 1 };
+  }
+
   close(reason: CloseReason): { closed: number } {
     this.state = 'settled';
     this.closed ??= reason;
     return { closed: 0 };
+  }
+
+  #untilDeadline(delayMs: number): number {
+    const { deadlineMs, stopped } = this.#job;
+    return deadlineMs === null || stopped !== null ? delayMs : Math.min(delayMs, deadlineMs - Date.now() + 5);
   }
 
   #next<Name extends 'submit' | 'resolve' | 'poll' | 'ingest' | 'cancel'>(

@@ -109,6 +109,7 @@ test.concurrent('the sweep starts a job without a workflow, and leaves a running
     customerId: null,
     model: 'analysis',
     itemCount: 10,
+    submittedAt: null,
     cancelRequested: false,
   };
   job.batchesOpen = true;

@@ -4,6 +4,7 @@ import { providerBatchWorkflowId } from '../../workflows/ids.ts';
 import { cancelSignal, pollNowSignal } from '../../workflows/messages.ts';
 import { searchAttributes } from '../../workflows/search-attributes.ts';
 import { eventually } from '../harness/eventually.ts';
+import { SUBMITTED_AT } from './fake-engine.ts';
 import type { FakeJob } from './fake-job.ts';
 import { type Event, readCurrentDetails, readEvents, summaryOf } from './read-history.ts';
 import { useFakeEngine } from './use-fake-engine.ts';
@@ -43,7 +44,8 @@ async function startWaiting(job: FakeJob) {
 test.concurrent('a job and its shards can be found by tenant, customer, provider, model and status', async () => {
   const job = engine().addJob({ pollDelayMs: MINUTE_MS });
   const { handle, shard } = await startWaiting(job);
-  const whose = { tenant: 'acme', customer: 'cust_1', provider: 'openai' };
+  const submitted = SUBMITTED_AT.toISOString();
+  const whose = { tenant: 'acme', customer: 'cust_1', provider: 'openai', submitted };
   await eventually(async () => (await attributesOf(handle))['status'] === 'running');
   expect(await attributesOf(handle)).toEqual({ ...whose, model: 'analysis', status: 'running' });
   expect(await attributesOf(shard)).toEqual({ ...whose, model: 'gpt-4.1-mini', status: 'running' });
@@ -52,6 +54,26 @@ test.concurrent('a job and its shards can be found by tenant, customer, provider
   await handle.result();
   expect(await attributesOf(handle)).toEqual({ ...whose, model: 'analysis', status: 'completed' });
   expect(await attributesOf(shard)).toEqual({ ...whose, model: 'gpt-4.1-mini', status: 'settled' });
+});
+
+test.concurrent('a query answers for the running jobs of a tenant at a provider that are older than some hours', async () => {
+  const job = engine().addJob({ pollDelayMs: MINUTE_MS });
+  const { handle, shard } = await startWaiting(job);
+  const olderThan = async (type: string, at: Date): Promise<string[]> => {
+    const found: string[] = [];
+    const query = [
+      `WorkflowType = '${type}' AND ExecutionStatus = 'Running' AND BatchgateTenant = 'acme'`,
+      `BatchgateProvider = 'openai' AND BatchgateSubmittedAt < '${at.toISOString()}'`,
+    ].join(' AND ');
+    for await (const { workflowId } of engine().client.workflow.list({ query })) found.push(workflowId);
+    return found;
+  };
+  const after = new Date(SUBMITTED_AT.getTime() + 1);
+  await eventually(async () => (await olderThan('batchJob', after)).includes(handle.workflowId), PATIENT);
+  await eventually(async () => (await olderThan('providerBatch', after)).includes(shard.workflowId), PATIENT);
+  expect(await olderThan('batchJob', SUBMITTED_AT)).toEqual([]);
+  await handle.terminate();
+  await shard.terminate();
 });
 
 test.concurrent('each workflow says in one line what it is', async () => {
@@ -126,7 +148,7 @@ test.concurrent('every timer and every activity has a summary, and a timer says 
       'waiting for provider capacity; submit again',
       'let the create deadline pass before looking for the batch',
       'look for the batch again',
-      'then poll 2',
+      'in_progress; then poll 2',
       '5 items without a result; download once more',
     ]),
   );
@@ -137,7 +159,7 @@ test.concurrent('every message a person may send is described', async () => {
   const { handle, shard } = await startWaiting(job);
   for (const [workflow, names] of [
     [handle, ['admit', 'cancel', 'pollNow', 'shardChanged', 'state']],
-    [shard, ['cancel', 'pollNow', 'state']],
+    [shard, ['cancel', 'pollNow', 'rowsChanged', 'state']],
   ] as const) {
     const { definition } = await workflow.query<Metadata, []>('__temporal_workflow_metadata');
     const { updateDefinitions, signalDefinitions, queryDefinitions } = definition;

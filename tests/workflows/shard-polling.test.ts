@@ -37,6 +37,7 @@ test.concurrent('the state query tells the attempt, the native status, the polls
     polls: 1,
     nextPollAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     cancelRequested: false,
+    deadlinePassed: false,
   });
   job.batchesOpen = false;
   await handle.signal(pollNowSignal);

@@ -17,7 +17,15 @@ afterAll(async () => {
 function newJob() {
   const jobId = newId('job');
   started.push(batchJobWorkflowId(jobId));
-  return { jobId, submissionNo: 1, tenantId: 'acme', customerId: 'cust_1', model: 'openai/gpt-4o-mini', itemCount: 7 };
+  return {
+    jobId,
+    submissionNo: 1,
+    tenantId: 'acme',
+    customerId: 'cust_1',
+    model: 'openai/gpt-4o-mini',
+    itemCount: 7,
+    submittedAt: null,
+  };
 }
 
 test.concurrent.each([0, 300])(

@@ -11,6 +11,7 @@ import { registerGetStatus } from './get-status.ts';
 import { registerListJobs } from './list-jobs.ts';
 import { registerListLedger } from './list-ledger.ts';
 import { registerListResults } from './list-results.ts';
+import { registerRetryJob } from './retry-job.ts';
 import { registerSubmitJob } from './submit-job.ts';
 import { registerUploadManifest } from './upload-manifest.ts';
 import { registerValidateJob } from './validate-job.ts';
@@ -27,6 +28,7 @@ export function jobsRouter(dependencies: ApiDependencies): ApiApp {
   registerValidateJob(app, dependencies);
   registerSubmitJob(app, dependencies);
   registerCancelJob(app, dependencies);
+  registerRetryJob(app, dependencies);
   registerListResults(app, dependencies);
   registerGetItem(app, dependencies);
   registerGetQuote(app, dependencies);

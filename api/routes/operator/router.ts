@@ -1,8 +1,10 @@
 import type { ApiDependencies } from '../../dependencies.ts';
 import { type ApiApp, newApiApp } from '../../env.ts';
+import { registerOperatorActs } from './acts.ts';
 import { registerOperatorAdjustments } from './adjustments.ts';
 import { registerOperatorGetItem } from './get-item.ts';
 import { registerOperatorGetJob } from './get-job.ts';
+import { registerOperatorListFindings } from './list-findings.ts';
 import { registerOperatorPollNow } from './poll-now.ts';
 import { registerOperatorRefundItem } from './refund-item.ts';
 import { registerOperatorVerifyLedger } from './verify-ledger.ts';
@@ -13,8 +15,10 @@ export function operatorRouter(dependencies: ApiDependencies): ApiApp {
   registerOperatorGetJob(app, dependencies);
   registerOperatorGetItem(app, dependencies);
   registerOperatorPollNow(app, dependencies);
+  registerOperatorActs(app, dependencies);
   registerOperatorRefundItem(app, dependencies);
   registerOperatorAdjustments(app, dependencies);
   registerOperatorVerifyLedger(app, dependencies);
+  registerOperatorListFindings(app, dependencies);
   return app;
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createJobActivities } from '../../../activities/job.ts';
+import { getJobRow } from '../../../db/job-rows.ts';
 import { testDependencies } from '../../harness/activities.ts';
-import { createTestApi } from '../../harness/api.ts';
+import { chatItem, createTestApi } from '../../harness/api.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 
 const { db, drop } = await createTestDatabase();
@@ -18,7 +19,8 @@ test('a draft is cancelled at once, and stays so', async () => {
   expect(answer.status).toBe(200);
   expect(answer.json).toMatchObject({
     status: 'cancelled',
-    counts: { total: 2, submitted: 0 },
+    counts: { total: 2, submitted: 0, completed: 0, failed: 0, expired: 0, cancelled: 2 },
+    failures: { cancelled: 2 },
     cancel: { reason: 'not needed', outcome: 'effective', by: expect.stringMatching(/^key_/) },
   });
   expect(answer.json.completed_at).not.toBeNull();
@@ -67,7 +69,82 @@ test('a job cancelled before its verdict ends without a hold', async () => {
   const { verdict } = await createJobActivities(testDependencies(db)).admitJob({ jobId, submissionNo: 1 });
   expect(verdict).toBe('cancelled');
   const job = await caller.get(`/v1/batch-jobs/${jobId}`);
-  expect(job.json).toMatchObject({ status: 'cancelled', cost: { held: '0.00', reserved: '0.00' } });
+  expect(job.json).toMatchObject({
+    ...{ status: 'cancelled', counts: { total: 1, submitted: 1, cancelled: 1 }, failures: { cancelled: 1 } },
+    cost: { held: '0.00', reserved: '0.00', settled: '0.00' },
+  });
+});
+
+test.each(['before it was submitted', 'before its verdict', 'after a manifest was replaced'])(
+  'items of a job cancelled %s show it, one by one, in pages and as a stream',
+  async (when) => {
+    const caller = await api.caller();
+    const jobId = await caller.draft(3);
+    if (when === 'before its verdict') {
+      const { submit } = api.workflows;
+      api.workflows.submit = async () => ({ kind: 'pending' });
+      await caller.post(`/v1/batch-jobs/${jobId}/submit`);
+      api.workflows.submit = submit;
+    } else if (when === 'after a manifest was replaced') {
+      const lines = [1, 2, 3].map((no) => JSON.stringify(chatItem(`row_${no}`)));
+      const headers = { 'content-type': 'application/x-ndjson' };
+      await caller.call('PUT', `/v1/batch-jobs/${jobId}/manifest`, { body: `${lines.join('\n')}\n`, headers });
+    }
+    await caller.post(`/v1/batch-jobs/${jobId}/cancel`);
+    await createJobActivities(testDependencies(db)).admitJob({ jobId, submissionNo: 1 });
+    const job = await caller.get(`/v1/batch-jobs/${jobId}`);
+    expect(job.json).toMatchObject({ status: 'cancelled', counts: { total: 3, cancelled: 3 } });
+    const error = { class: 'cancelled', code: 'job_cancelled', message: expect.stringContaining('cancelled') };
+    const ended = { status: 'cancelled', result: null, error, cost: '0.00', model: null, attempts: 0 };
+    const item = await caller.get(`/v1/batch-jobs/${jobId}/items/row_2`);
+    expect(item.json).toMatchObject({ custom_id: 'row_2', ...ended, settled_at: job.json.completed_at });
+    expect((await caller.get(`/v1/batch-jobs/${jobId}/items/row_9`)).status).toBe(404);
+    const first = await caller.get(`/v1/batch-jobs/${jobId}/results?limit=2`);
+    expect(first.json.data).toMatchObject([
+      { custom_id: 'row_1', ...ended },
+      { custom_id: 'row_2', ...ended },
+    ]);
+    const rest = await caller.get(`/v1/batch-jobs/${jobId}/results?limit=2&cursor=${first.json.next_cursor}`);
+    expect(rest.json).toMatchObject({ data: [{ custom_id: 'row_3' }], next_cursor: null });
+    expect((await caller.get(`/v1/batch-jobs/${jobId}/results?status=completed`)).json.data).toEqual([]);
+    const stream = await caller.get(`/v1/batch-jobs/${jobId}/results`, { accept: 'application/x-ndjson' });
+    expect(stream.text.trim().split('\n')).toHaveLength(3);
+    const { json: budgets } = await caller.get(`/v1/batch-jobs/${jobId}/ledger`);
+    expect(budgets.data.every(({ amount }: { amount: string }) => amount === '0.00')).toBe(true);
+  },
+);
+
+test('cancels at the same moment are one: one event, one entry, one reason', async () => {
+  const caller = await api.caller();
+  const jobId = await caller.submitted(1);
+  const answers = await Promise.all(
+    [1, 2, 3, 4, 5].map((no) => caller.post(`/v1/batch-jobs/${jobId}/cancel`, { reason: `reason ${no}` })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202]);
+  expect(new Set(answers.map(({ json }) => json.cancel.reason)).size).toBe(1);
+  // By Temporal's roads, as the workflow records them, and by whoever comes later.
+  const { recordCancel } = createJobActivities(testDependencies(db));
+  await Promise.all([
+    recordCancel({ jobId, by: 'temporal', reason: null }),
+    recordCancel({ jobId, by: 'ops', reason: null }),
+  ]);
+  const { key } = await getJobRow(db.pool, jobId);
+  const { rows } = await db.pool.query(
+    `SELECT (SELECT count(*)::int FROM events WHERE job_id = $1 AND type = 'batch_job.cancel_requested') AS events,
+       (SELECT count(*)::int FROM ledger_entries WHERE subject_id = $1 AND event = 'batch.cancel_requested') AS entries`,
+    [key.uuid],
+  );
+  expect(rows).toEqual([{ events: 1, entries: 1 }]);
+  expect((await caller.get(`/v1/batch-jobs/${jobId}`)).json.cancel).toMatchObject(answers[0]?.json.cancel);
+});
+
+test('the money of an accepted job stays held until what ran is known', async () => {
+  const caller = await api.caller();
+  const jobId = await caller.submitted(2);
+  const { json } = await caller.post(`/v1/batch-jobs/${jobId}/cancel`);
+  expect(json).toMatchObject({ status: 'cancel_requested', completed_at: null, counts: { cancelled: 0 } });
+  expect(json.cost.held).toBe(json.cost.reserved);
+  expect(Number(json.cost.held)).toBeGreaterThan(0);
 });
 
 test.each(['completed', 'completed_with_errors', 'expired', 'failed'])(

@@ -54,7 +54,7 @@ async function answerTo(caller: ApiCaller, operation: string, method: string, pa
 
 test('there are by-id routes to look at', () => {
   expect(routes.map(([operation]) => operation)).toEqual(
-    expect.arrayContaining(['get_status', 'cancel', 'delete', 'list_results']),
+    expect.arrayContaining(['get_status', 'cancel', 'retry', 'delete', 'list_results']),
   );
 });
 

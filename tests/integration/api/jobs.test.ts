@@ -34,11 +34,15 @@ test('creates a draft and answers the whole public object', async () => {
     retrieval_deadline: null,
     content_deleted_at: null,
     cancel: null,
+    execution: { max_items_per_shard: null, region: null, providers: null, deadline: null, not_before: null },
+    retry_policy: null,
     error: null,
     refusal: null,
     overage: null,
     sample: null,
     sample_jobs: [],
+    retry_of_job_id: null,
+    retry_jobs: [],
     warnings: [],
     unmatched_lines: 0,
     metadata: { team: 'search' },
@@ -47,17 +51,27 @@ test('creates a draft and answers the whole public object', async () => {
   expect(read.json).toEqual(created.json);
 });
 
+test('a retry policy is shown with what was left out', async () => {
+  const caller = await api.caller('tenant_admin', { tenantId: await api.tenant() });
+  const { json } = await caller.post('/v1/batch-jobs', { ...JOB, retry_policy: { max_attempts: 3 } });
+  expect(json.retry_policy).toEqual({
+    max_attempts: 3,
+    classes: ['provider_error', 'rate_limited', 'missing_result', 'unparseable_result'],
+    backoff: { initial_seconds: 60, factor: 2, max_seconds: 3_600 },
+  });
+});
+
 test.each([
   ['an unknown field', { ...JOB, colour: 'red' }, 'colour', 'unknown field'],
   ['an unknown field inside', { ...JOB, execution: { pace: 1 } }, 'execution.pace', 'unknown field'],
-  ['a field of a later version', { ...JOB, retry_policy: {} }, 'retry_policy', 'not supported by this version'],
-  ['a webhook', { ...JOB, webhook: { url: 'https://x' } }, 'webhook', 'not supported by this version'],
+  ['too many tries', { ...JOB, retry_policy: { max_attempts: 11 } }, 'retry_policy.max_attempts', 'must be at most 10'],
   [
-    'a deadline',
-    { ...JOB, execution: { deadline: '2026-12-01T00:00:00Z' } },
-    'execution.deadline',
-    'not supported by this version',
+    'a class that is retried by hand',
+    { ...JOB, retry_policy: { classes: ['expired'] } },
+    'retry_policy.classes[0]',
+    'are retried by hand, in a new job',
   ],
+  ['a webhook', { ...JOB, webhook: { url: 'https://x' } }, 'webhook', 'not supported by this version'],
   ['another storage', { ...JOB, storage: 'hashes' }, 'storage', 'only "raw" storage'],
   ['a float for money', { ...JOB, max_cost: 2.5 }, 'max_cost', 'expected string'],
   ['negative money', { ...JOB, max_cost: '-1.00' }, 'max_cost', 'plain decimal string'],

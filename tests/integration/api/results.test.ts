@@ -44,6 +44,7 @@ test('a row has the whole contract’s shape, with the reply as it came', async 
       model: 'gpt-4o-mini',
       request_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       response_hash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      needs_review: false,
       retry_of_item_id: null,
       retried_by_item_id: null,
       attempts: 1,

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createJobActivities } from '../../../activities/job.ts';
 import { testDependencies } from '../../harness/activities.ts';
 import { chatItem, createTestApi, FakeJobWorkflows } from '../../harness/api.ts';
+import { eventually } from '../../harness/eventually.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 
 const { db, drop } = await createTestDatabase();
@@ -128,6 +129,31 @@ test('when Temporal is away the submit is taken back and may be repeated with th
   expect((await caller.get(`/v1/batch-jobs/${jobId}`)).json).toMatchObject({ status: 'draft', submitted_at: null });
   api.workflows.submit = usual.submit;
   expect(await caller.post(`/v1/batch-jobs/${jobId}/submit`, undefined, headers)).toMatchObject({ status: 202 });
+});
+
+test('two submits under one key, taken back by one of them, are both told that Temporal is away', async () => {
+  const caller = await api.caller();
+  const jobId = await caller.draft(1);
+  const [isUnderWay, isRepeated] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let calls = 0;
+  api.workflows.submit = async () => {
+    calls += 1;
+    if (calls === 1) {
+      isUnderWay.resolve();
+      await isRepeated.promise;
+    } else {
+      isRepeated.resolve();
+      await eventually(async () => (await caller.get(`/v1/batch-jobs/${jobId}`)).json.status === 'draft');
+    }
+    return { kind: 'unreachable' };
+  };
+  const submit = () => caller.post(`/v1/batch-jobs/${jobId}/submit`, undefined, { 'idempotency-key': 'twice' });
+  const first = submit();
+  await isUnderWay.promise;
+  const answers = await Promise.all([first, submit()]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+  api.workflows.submit = usual.submit;
+  expect(await submit()).toMatchObject({ status: 202, json: { status: 'queued' } });
 });
 
 test('a submit that was claimed after all is never called a failure', async () => {

@@ -25,6 +25,7 @@ const JOB = {
   customerId: null,
   model: 'openai/gpt-4o-mini',
   itemCount: 1,
+  submittedAt: null,
 };
 
 async function timed<Result>(call: Promise<Result>): Promise<{ result: Result; ms: number }> {

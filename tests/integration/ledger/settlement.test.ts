@@ -9,6 +9,7 @@ import { parseNumeric } from '../../../domain/money.ts';
 import { createPriceBook, PUBLISHED_PRICES } from '../../../domain/price-book.ts';
 import { priceUsage } from '../../../domain/pricing.ts';
 import { settleStaged } from '../../../ledger/settle.ts';
+import { settleCompleted } from '../../../ledger/settle-completed.ts';
 import { verifyLedger } from '../../../ledger/verify.ts';
 import { runActivity, testDependencies } from '../../harness/activities.ts';
 import { insertJob, insertTenant, type TestTenant } from '../../harness/jobs.ts';
@@ -78,6 +79,11 @@ async function settleAll(job: JobRow, stagedLines: number): Promise<number> {
   return settleStaged(database.db, range, await attemptNoOf(job), stagedLines);
 }
 
+async function settleAsRead(job: JobRow, lines: readonly ReturnType<typeof staged>[]): Promise<number> {
+  const shard = await getShard(database.db.pool, job.key, 1);
+  return settleCompleted(database.db, { job, shard, attempt: 1 }, lines);
+}
+
 async function budgetOf(tenant: TestTenant): Promise<{ held: bigint; settled: bigint }> {
   const { rows } = await database.db.pool.query('SELECT held, settled FROM budget_periods WHERE budget_id = $1', [
     tenant.budgetId,
@@ -102,9 +108,12 @@ describe('settlement', () => {
         const attemptNo = await attemptNoOf(job);
         let settled = 0;
         for (let replay = 0; replay < replays; replay += 1) {
+          const completed = rows.filter(({ rank }) => rank === 0);
+          const others = rows.filter(({ rank }) => rank !== 0);
           await clearStage(database.db, attemptNo);
-          await stageLines(database.db, attemptNo, rows);
-          const results = await Promise.all([settleAll(job, rows.length), settleAll(job, rows.length)]);
+          await stageLines(database.db, attemptNo, others);
+          const results = await Promise.all([settleAsRead(job, completed), settleAsRead(job, completed)]);
+          results.push(...(await Promise.all([settleAll(job, others.length), settleAll(job, others.length)])));
           settled += results.reduce((sum, count) => sum + count, 0);
         }
         expect(settled).toBe(new Set(given.map(({ itemNo }) => itemNo)).size);
@@ -125,6 +134,44 @@ describe('settlement', () => {
       { numRuns: 15 },
     );
     expect((await verifyLedger(database.db, {})).differences).toEqual([]);
+  });
+
+  test('a line that completed settles as it is read: first of its item, once, and whatever failed before or after', async () => {
+    const tenant = await insertTenant(database.db);
+    const job = await admitted(tenant, 3);
+    const attemptNo = await attemptNoOf(job);
+    const failed = [1, 3].map((itemNo) => staged(itemNo, itemNo, null));
+    await stageLines(database.db, attemptNo, failed);
+    const lines = [staged(1, 1, { input: 10, output: 20 }), staged(1, 2, { input: 999, output: 999 })];
+    expect(await settleAsRead(job, [...lines, staged(99, 3, { input: 1, output: 1 })])).toBe(1);
+    expect(await settleAsRead(job, [lines[1] ?? expect.unreachable()])).toBe(0);
+    expect(await settleAsRead(job, [])).toBe(0);
+    expect(await settleAll(job, failed.length)).toBe(1);
+    expect(await settleAsRead(job, [staged(3, 4, { input: 10, output: 10 })])).toBe(0);
+    const { rows } = await database.db.pool.query(
+      `SELECT o.item_no, o.seq, o.state, o.input_tokens::int, i.state AS item_state, i.settled_amount = o.amount AS same, r.body
+       FROM item_outcomes o JOIN batch_items i USING (job_id, item_no) JOIN item_results r USING (job_id, item_no)
+       WHERE o.job_id = $1 ORDER BY o.seq`,
+      [job.key.uuid],
+    );
+    const completed = itemStateCode('completed');
+    expect(rows).toEqual([
+      {
+        item_no: 1,
+        seq: 1,
+        state: completed,
+        input_tokens: 10,
+        item_state: completed,
+        same: true,
+        body: lines[0]?.body,
+      },
+      { ...rows[1], item_no: 3, seq: 2, state: itemStateCode('failed'), body: null },
+    ]);
+    const { rows: charges } = await database.db.pool.query(
+      `SELECT item_no FROM ledger_entries WHERE subject_id = $1 AND event = 'batch.item.settled'`,
+      [job.key.uuid],
+    );
+    expect(charges).toEqual([{ item_no: 1 }]);
   });
 
   test('settles nothing of a stage that was emptied or added to meanwhile', async () => {

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { Provider } from '../domain/provider.ts';
+import type { TokenHolder } from '../domain/surplus-batch.ts';
+import { fromUuid } from './ids.ts';
+
+type Queryable = Pick<pg.Pool, 'query'>;
+
+/** The attempt that a token was made for. */
+export interface KnownToken extends TokenHolder {
+  readonly attemptToken: string;
+  readonly jobId: string;
+  readonly tenantId: string;
+  readonly shard: number;
+  readonly attempt: number;
+}
+
+/** Tokens of this gateway among some, by token: a provider's account may be shared with others. */
+export async function findTokens(
+  db: Queryable,
+  provider: Provider,
+  tokens: readonly string[],
+): Promise<ReadonlyMap<string, KnownToken>> {
+  const { rows } = await db.query(
+    `SELECT m.*, j.tenant_id FROM batch_provider_metadata m JOIN batch_jobs j ON j.job_id = m.job_id
+     WHERE m.attempt_token = ANY($1) AND m.provider = $2`,
+    [tokens, provider],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.attempt_token,
+      {
+        attemptToken: row.attempt_token,
+        jobId: fromUuid('job', row.job_id),
+        tenantId: row.tenant_id,
+        shard: row.shard,
+        attempt: row.attempt,
+        providerBatchId: row.provider_batch_id,
+        createOutcome: row.create_outcome,
+        createDeadline: row.create_deadline,
+        closedAt: row.closed_at,
+      },
+    ]),
+  );
+}
+
+/** Attempts of a provider that were given up since a time because their batch was not found. */
+export async function listNotFound(
+  db: Queryable,
+  provider: Provider,
+  since: Date,
+  limit: number,
+): Promise<{ jobId: string; shard: number; attempt: number }[]> {
+  const { rows } = await db.query(
+    `SELECT job_id, shard, attempt FROM batch_provider_metadata
+     WHERE provider = $1 AND create_outcome = 'not_found' AND closed_at >= $2 ORDER BY random() LIMIT $3`,
+    [provider, since, limit],
+  );
+  return rows.map((row) => ({ jobId: fromUuid('job', row.job_id), shard: row.shard, attempt: row.attempt }));
+}

@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { formatNumeric } from '../domain/money.ts';
+import { COPY_NULL, copyText, copyTextOrNull } from './copy-text.ts';
+import type { JobKey } from './job-rows.ts';
+import type { StagedLine } from './result-stage.ts';
+
+/** Where the outcomes of one settlement belong, and after which result number they are numbered. */
+export interface OutcomePlace {
+  readonly job: JobKey;
+  readonly submissionNo: number;
+  readonly shard: number;
+  readonly attempt: number;
+  readonly lastSeq: number;
+}
+
+const OUTCOME_COLUMNS = `bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
+  cached_input_tokens, cache_write_tokens, long_cache_write_tokens, output_tokens, reasoning_tokens, usage_estimated, amount,
+  customer_amount, model, response_hash`;
+
+/**
+ * COPYs outcomes, contents and charges of completed items, one line each, straight into the partitions of the job's
+ * bucket. None of the items may have an outcome: the primary keys would end the transaction.
+ */
+export async function copyCompleted(
+  client: pg.PoolClient,
+  place: OutcomePlace,
+  lines: readonly StagedLine[],
+): Promise<void> {
+  const { bucket, uuid } = place.job;
+  const outcomes = lines.map((line, index) => outcomeRow(place, line, place.lastSeq + index + 1));
+  await copy(client, `item_outcomes_${bucket} (${OUTCOME_COLUMNS})`, outcomes);
+  const contents = lines.map(({ itemNo, body }) => `${bucket}\t${uuid}\t${itemNo}\t${copyTextOrNull(body)}\n`);
+  await copy(client, `item_results_${bucket} (bucket, job_id, item_no, body)`, contents);
+  const charges = lines.map(
+    ({ itemNo, amount }) =>
+      `${bucket}\t${uuid}\t${itemNo}\tbatch.item.settled\t${place.submissionNo}\t${formatNumeric(amount)}\tgateway\tresult\n`,
+  );
+  await copy(
+    client,
+    `ledger_entries_${bucket} (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)`,
+    charges,
+  );
+}
+
+function outcomeRow({ job, shard, attempt }: OutcomePlace, line: StagedLine, seq: number): string {
+  const { usage } = line;
+  const keys = `${job.bucket}\t${job.uuid}\t${line.itemNo}\t${seq}\t${shard}\t${attempt}\t${line.state}\t${line.failureClass}\t${line.errorCode}`;
+  const input = `${usage.inputTokens}\t${usage.cachedInputTokens}\t${usage.cacheWriteTokens}\t${usage.longCacheWriteTokens ?? 0}`;
+  const output = `${usage.outputTokens}\t${usage.reasoningTokens}\t${usage.estimated ? 't' : 'f'}\t${formatNumeric(line.amount)}`;
+  const customer = typeof line.customerAmount === 'bigint' ? formatNumeric(line.customerAmount) : COPY_NULL;
+  const hash = line.responseHash === null ? COPY_NULL : `\\\\x${line.responseHash}`;
+  return `${keys}\t${input}\t${output}\t${customer}\t${copyText(line.model)}\t${hash}\n`;
+}
+
+async function copy(client: pg.PoolClient, target: string, rows: readonly string[]): Promise<void> {
+  await pipeline(Readable.from([Buffer.from(rows.join(''))]), client.query(copyFrom(`COPY ${target} FROM STDIN`)));
+}
