@@ -17,6 +17,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
+          // Pure code: its files share a process and what they import.
+          isolate: false,
           exclude: [...configDefaults.exclude, 'generated/**', '.batchgate/**', 'tests/{workflows,integration,e2e}/**'],
           testTimeout: 15_000,
         },

@@ -8,7 +8,7 @@ const OVERDUE_MS = 3_600_000;
 const USUAL_WINDOW_MS = 24 * 3_600_000;
 
 /** Negative while the window lasts. */
-export function pastWindowMs({ expiresAt, acceptedAt, createdAt }: AttemptRow, at: Date): number {
+function pastWindowMs({ expiresAt, acceptedAt, createdAt }: AttemptRow, at: Date): number {
   const closesAt = expiresAt?.getTime() ?? (acceptedAt ?? createdAt).getTime() + USUAL_WINDOW_MS;
   return at.getTime() - closesAt;
 }

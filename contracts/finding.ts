@@ -3,7 +3,7 @@ import { FINDING_KINDS, FINDING_OUTCOMES } from '../domain/sweep-finding.ts';
 import { NextCursor, PageQuery } from './pagination.ts';
 import { Timestamp } from './text.ts';
 
-export const Finding = z
+const Finding = z
   .object({
     finding_no: z.int().meta({ description: 'Rises with every finding.' }),
     kind: z.enum(FINDING_KINDS),

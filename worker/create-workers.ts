@@ -34,10 +34,11 @@ const HEARTBEAT_EVERY = '5 seconds';
 /** A query on a workflow whose worker died waits this long for another. */
 const STICKY_TIMEOUT = '3 seconds';
 /**
- * Open workflows kept in memory, at some 0.4 MB each; the SDK would keep two thousand. One that is not kept is read from
- * its history when something happens to it, which takes milliseconds and, for a waiting job, comes every few minutes.
+ * Open workflows kept in memory, where the SDK by itself would keep two thousand: memory would grow with the jobs. One
+ * that is not kept is read from its history when something happens to it, which takes milliseconds and, for a waiting
+ * job, comes every few minutes.
  */
-const CACHED_WORKFLOWS = 50;
+const CACHED_WORKFLOWS = 100;
 /** Polls and creates of one provider at once; transfers are bounded apart. */
 const PROVIDER_ACTIVITIES = 50;
 /** Each may hold a connection while it copies a manifest, or a spool while it fetches one. */

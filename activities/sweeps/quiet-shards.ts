@@ -5,7 +5,7 @@ import type { MaintenanceActivities } from '../interfaces.ts';
 import { sweepEach } from './sweep-each.ts';
 
 /** Longer than a job trusts its shards' signals before it looks by itself, so that it may have helped already. */
-export const QUIET_MS = 10 * 60_000;
+const QUIET_MS = 10 * 60_000;
 const MAX_SHARDS = 500;
 
 /**

@@ -136,10 +136,14 @@ function withTries(dice: Dice, job: JobPlan): JobPlan {
 
 /** The reply names the job and the item, so that one that came to another's place is seen. */
 function planPrompt(dice: Dice, job: number, item: number, windowsPass: boolean): string {
-  const text = `question ${item} of job ${job} [[sim:text=${replyText(job, item)}]]`;
+  const text = `${questionText(job, item)} [[sim:text=${replyText(job, item)}]]`;
   // At Gemini such an item keeps its batch until the window is over.
   if (windowsPass && dice.chance(8)) return `${text} [[sim:expire]]`;
   return dice.chance(15) ? `${text} ${dice.pick(MARKS)}` : text;
+}
+
+export function questionText(job: number, item: number): string {
+  return `question ${item} of job ${job}`;
 }
 
 export function replyText(job: number, item: number): string {

@@ -32,9 +32,7 @@ let clock: { ms: number };
 let shards: ReturnType<typeof createTestShards>;
 let sweep: ReturnType<typeof sweeper>;
 beforeEach(async () => {
-  await db.pool.query(
-    "UPDATE batch_provider_metadata SET closed_at = now(), create_outcome = 'refused'",
-  );
+  await db.pool.query("UPDATE batch_provider_metadata SET closed_at = now(), create_outcome = 'refused'");
   await db.pool.query('DELETE FROM sweep_findings');
   provider = new ListingProvider();
   clock = { ms: Date.now() + 3_600_000 };

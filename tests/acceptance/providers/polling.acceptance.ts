@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../simulators/faults.ts';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesAt, gapsBetween } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { DOWNLOAD_ROUTES } from '../harness/simulated-provider.ts';
-import { soundEnd, submitHeld, withStatus } from '../harness/sound-end.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesAt, gapsBetween } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { DOWNLOAD_ROUTES } from '../../harness/simulated-provider.ts';
+import { soundEnd, submitHeld, withStatus } from '../../harness/sound-end.ts';
 
 const LOST_AFTER_MS = 3_000;
 const BOTH = [ANTHROPIC, GEMINI];

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../simulators/faults.ts';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { DOWNLOAD_ROUTES } from '../harness/simulated-provider.ts';
-import { soundEnd, submitHalfDone, submitHeld, withStatus } from '../harness/sound-end.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { DOWNLOAD_ROUTES } from '../../harness/simulated-provider.ts';
+import { soundEnd, submitHalfDone, submitHeld, withStatus } from '../../harness/sound-end.ts';
 
 const BOTH = [ANTHROPIC, GEMINI];
 const MARK = '[[sim:usage=1000,100]]';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI, OPENAI } from '../harness/chat-targets.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt, createsOf } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { soundEnd, withStatus } from '../harness/sound-end.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI, OPENAI } from '../../harness/chat-targets.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt, createsOf } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, withStatus } from '../../harness/sound-end.ts';
 
 const MARK = '[[sim:usage=1000,100]]';
 const USUAL = { anthropic: { maxBytes: 256_000_000 }, gemini: { maxFileBytes: 2 * 1024 ** 3 } };

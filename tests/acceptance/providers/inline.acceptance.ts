@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { type Caller, type ResultRow, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, createsOf } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { soundEnd, withStatus } from '../harness/sound-end.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { type Caller, type ResultRow, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, createsOf } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, withStatus } from '../../harness/sound-end.ts';
 
 const ITEMS = 1_000;
 const USUAL = { resultDestination: 'as_input', shuffleInline: false };

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../simulators/faults.ts';
+import type { Fault } from '../../../simulators/faults.ts';
 import {
   ANTHROPIC,
   anthropicMessage,
@@ -7,12 +7,12 @@ import {
   type ChatTarget,
   GEMINI,
   geminiResponse,
-} from '../harness/chat-targets.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { DOWNLOAD_ROUTES, type SimulatedProvider } from '../harness/simulated-provider.ts';
-import { soundEnd, submitAnswered, withStatus } from '../harness/sound-end.ts';
+} from '../../harness/chat-targets.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { DOWNLOAD_ROUTES, type SimulatedProvider } from '../../harness/simulated-provider.ts';
+import { soundEnd, submitAnswered, withStatus } from '../../harness/sound-end.ts';
 
 type Action = Fault['action'];
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Fault } from '../../simulators/faults.ts';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, type ResultRow, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt, createsOf } from '../harness/provider-calls.ts';
-import { attemptTokens, faultAt, prompts } from '../harness/provider-side.ts';
-import { soundEnd } from '../harness/sound-end.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, type ResultRow, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt, createsOf } from '../../harness/provider-calls.ts';
+import { attemptTokens, faultAt, prompts } from '../../harness/provider-side.ts';
+import { soundEnd } from '../../harness/sound-end.ts';
 
 const CREATE_DEADLINE_MS = 600;
 const LISTING_LAG_MS = 300;

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ANTHROPIC, atEach, GEMINI } from '../harness/chat-targets.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHalfDone, submitHeld, withStatus } from '../harness/sound-end.ts';
+import { ANTHROPIC, atEach, GEMINI } from '../../harness/chat-targets.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHalfDone, submitHeld, withStatus } from '../../harness/sound-end.ts';
 
 const HOUR_MS = 3_600_000;
 const MARK = '[[sim:usage=1000,100]]';

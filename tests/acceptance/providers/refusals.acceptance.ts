@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../simulators/faults.ts';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchAt, batchesAt, createsOf, gapsBetween } from '../harness/provider-calls.ts';
-import { faultAt, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHeld } from '../harness/sound-end.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchAt, batchesAt, createsOf, gapsBetween } from '../../harness/provider-calls.ts';
+import { faultAt, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHeld } from '../../harness/sound-end.ts';
 
 const BOTH = [ANTHROPIC, GEMINI];
 const WAIT_LIMIT_MS = 6_000;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ANTHROPIC, anthropicMessage, atEach, type ChatTarget, GEMINI } from '../harness/chat-targets.ts';
-import { type ResultRow, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitAnswered } from '../harness/sound-end.ts';
+import { ANTHROPIC, anthropicMessage, atEach, type ChatTarget, GEMINI } from '../../harness/chat-targets.ts';
+import { type ResultRow, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitAnswered } from '../../harness/sound-end.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ANTHROPIC, atEach, type ChatTarget, GEMINI, OPENAI } from '../harness/chat-targets.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitAnswered } from '../harness/sound-end.ts';
+import { ANTHROPIC, atEach, type ChatTarget, GEMINI, OPENAI } from '../../harness/chat-targets.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitAnswered } from '../../harness/sound-end.ts';
 
 let gateway: TestGateway;
 let caller: Caller;
