@@ -203,7 +203,8 @@ export class ShardRun {
       } else {
         look = 1;
         this.#show('indeterminate', `indeterminate: ${result.candidates} candidates`);
-        await this.#wait(result.delayMs, 'look for the batch again');
+        const summary = `${result.candidates} batches may be its own: an operator may choose; else look again`;
+        await this.#wait(result.delayMs, summary);
       }
     } while (!this.#mustReadRows());
     return false;
@@ -266,7 +267,7 @@ export class ShardRun {
           break;
         case 'retry':
           this.#show('ingesting', `${waitingFor(result.waiting)}; the results cannot be read`);
-          await this.#wait(result.delayMs, 'the results could not be read; try again');
+          await this.#wait(result.delayMs, `${waitingFor(result.waiting)}; read the results again`);
           break;
         case 'resubmit':
           this.#show('waiting', result.waiting === null ? 'resubmitting' : waitingFor(result.waiting));

@@ -92,7 +92,7 @@ test.concurrent('current details tell where a job and a shard stand, and when th
   expect((await readCurrentDetails(handle)).split('\n')).toEqual([
     '**running**',
     '',
-    '| | |',
+    '| where it stands now | |',
     '| --- | --- |',
     `| job | ${job.jobId} |`,
     '| tenant | acme |',
@@ -104,7 +104,7 @@ test.concurrent('current details tell where a job and a shard stand, and when th
   expect((await readCurrentDetails(shard)).split('\n')).toEqual([
     '**in_progress**',
     '',
-    '| | |',
+    '| where it stands now | |',
     '| --- | --- |',
     `| job | ${job.jobId} |`,
     '| shard | 1, attempt 1 |',
