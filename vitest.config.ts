@@ -15,11 +15,25 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'unit',
-          include: ['**/*.test.ts'],
+          name: 'domain',
+          include: ['domain/**/*.test.ts'],
           // Pure code: its files share a process and what they import.
           isolate: false,
-          exclude: [...configDefaults.exclude, 'generated/**', '.batchgate/**', 'tests/{workflows,integration,e2e}/**'],
+          testTimeout: 15_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['**/*.test.ts'],
+          exclude: [
+            ...configDefaults.exclude,
+            'domain/**',
+            'generated/**',
+            '.batchgate/**',
+            'tests/{workflows,integration,e2e}/**',
+          ],
           testTimeout: 15_000,
         },
       },

@@ -40,9 +40,11 @@ export function uniqueList<Schema extends z.ZodType>(
 }
 
 /** A point in time, RFC 3339 in UTC. */
-export const Timestamp = z.iso.datetime().meta({ example: '2026-08-19T10:00:00.000Z' });
+export const Timestamp = z.iso
+  .datetime({ error: 'must be a time in UTC as RFC 3339 writes it, such as 2026-08-19T10:00:00Z' })
+  .meta({ example: '2026-08-19T10:00:00.000Z' });
 
 /** As `Timestamp`, but an offset other than `Z` and a missing fraction are read too. */
 export const TimestampInput = z.iso
-  .datetime({ offset: true })
+  .datetime({ offset: true, error: 'must be a time as RFC 3339 writes it, such as 2026-08-19T10:00:00Z' })
   .meta({ description: 'RFC 3339, with `Z` or an offset.', example: '2026-08-19T10:00:00Z' });

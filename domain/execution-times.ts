@@ -23,7 +23,11 @@ export interface TimeFault {
 export function findTimeFault({ deadline, notBefore }: ExecutionTimes, at: Date): TimeFault | null {
   const code = 'invalid_request';
   if (deadline !== null && deadline <= at)
-    return { code: 'deadline_passed', field: 'execution.deadline', message: 'The deadline has passed.' };
+    return {
+      code: 'deadline_passed',
+      field: 'execution.deadline',
+      message: 'The deadline has passed. Set one in the future, or none.',
+    };
   if (isBeyond(deadline, at, MAX_DEADLINE_AHEAD_MS))
     return { code, field: 'execution.deadline', message: 'The deadline is more than 60 days ahead.' };
   if (isBeyond(notBefore, at, MAX_NOT_BEFORE_AHEAD_MS))

@@ -14,7 +14,7 @@ const given = process.argv.slice(2);
 const own = ['--short', '--list'];
 const isShort = given.includes('--short');
 /** Of a suite in several files a short run takes the one named here. */
-const SHORT_FILE: { readonly [folder: string]: string } = { providers: 'expiry' };
+const SHORT_FILE: { readonly [folder: string]: string } = { 'field-reports': 'providers-expiry' };
 const suites = globSync(`tests/acceptance/**/*${ENDING}`, { cwd: root }).sort().filter(isWanted);
 
 if (suites.length === 0) fail('There is no suite in tests/acceptance.');

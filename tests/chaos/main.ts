@@ -22,16 +22,20 @@ async function run({ seeds, resume, keepLogs }: ChaosOptions): Promise<void> {
     process.stdout.write(`${text}\n`);
   };
   if (left.length < seeds.length) say(`${seeds.length - left.length} of ${seeds.length} seeds have passed before`);
+  let played = 0;
   const failed = await runSeeds({
     seeds: left,
     keepLogs,
     say,
     signal: stop.signal,
     onSeed: async ({ plan, broken }) => {
+      played += 1;
       progress = withSeed(progress, plan.seed, broken.length === 0);
       await writeProgress(resume, progress);
     },
   });
-  say(failed.length === 0 ? 'no seed failed' : `failed: ${failed.map(({ plan }) => plan.seed).join(', ')}`);
-  process.exitCode = failed.length === 0 ? 0 : 1;
+  say(`${played - failed.length} of ${played} seeds hold`);
+  if (failed.length > 0) say(`failed: ${failed.map(({ plan }) => plan.seed).join(', ')}`);
+  if (played < left.length) say(`stopped by a signal with ${left.length - played} seeds left`);
+  process.exitCode = failed.length === 0 && played === left.length ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../harness/eventually.ts';
-import { startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHalfDone, withStatus } from '../../harness/sound-end.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toUuid } from '../../db/ids.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, type ResultRow, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { lockRows, type RowLock } from '../harness/row-lock.ts';
-import { soundEnd } from '../harness/sound-end.ts';
-import { type GatewayProcess, GatewayStack } from '../harness/stack.ts';
+import { toUuid } from '../../../db/ids.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, type ResultRow, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { lockRows, type RowLock } from '../../harness/row-lock.ts';
+import { soundEnd } from '../../harness/sound-end.ts';
+import { type GatewayProcess, GatewayStack } from '../../harness/stack.ts';
 
 const AN_HOUR_MS = 3_600_000;
 

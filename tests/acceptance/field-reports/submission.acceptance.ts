@@ -1,11 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Fault } from '../../simulators/faults.ts';
-import { CHAT, EMBEDDINGS, MODERATIONS, type OpenAiEndpoint, RESPONSES, submitTo } from '../harness/endpoints.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, type LedgerAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { createsOf, gapsBetween, uploadsOf } from '../harness/provider-calls.ts';
-import { batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd } from '../harness/sound-end.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { CHAT, EMBEDDINGS, MODERATIONS, type OpenAiEndpoint, RESPONSES, submitTo } from '../../harness/endpoints.ts';
+import { eventually } from '../../harness/eventually.ts';
+import {
+  type Caller,
+  type JobAnswer,
+  type LedgerAnswer,
+  startGateway,
+  type TestGateway,
+} from '../../harness/gateway.ts';
+import { createsOf, gapsBetween, uploadsOf } from '../../harness/provider-calls.ts';
+import { batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd } from '../../harness/sound-end.ts';
 
 const CAPACITY_RETRY_MS = 100;
 const WAIT_LIMIT_MS = 4_000;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { JournalEntry } from '../../simulators/journal.ts';
-import { CHAT, EMBEDDINGS, MODERATIONS, RESPONSES, submitTo } from '../harness/endpoints.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd, withStatus } from '../harness/sound-end.ts';
+import type { JournalEntry } from '../../../simulators/journal.ts';
+import { CHAT, EMBEDDINGS, MODERATIONS, RESPONSES, submitTo } from '../../harness/endpoints.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, withStatus } from '../../harness/sound-end.ts';
 
 const LOST_AFTER_MS = 3_000;
 
