@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { parseAmount } from '../../domain/money.ts';
 import type { Fault } from '../../simulators/faults.ts';
 import type { JournalEntry } from '../../simulators/journal.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -90,6 +91,33 @@ test('a job whose next poll is an hour away ends when the event of its batch com
   });
   expect(await looksAt(job)).toBe(ALL_LOOKS);
   expect(await answersTo(job)).toEqual([200]);
+});
+
+test('M-01: fifty reads at once, an event and a poll, as a job ends and after it, change no sum', async () => {
+  const { caller } = await gateway.newTenant();
+  const job = await running(caller);
+  const readBudget = async () => {
+    const { limit, held, settled, available } = await caller.budget();
+    expect(parseAmount(held) + parseAmount(settled) + parseAmount(available)).toBe(parseAmount(limit));
+  };
+  const reads = [
+    readBudget,
+    () => caller.job(job.jobId),
+    () => caller.results(job.jobId),
+    () => caller.call('GET', `/v1/batch-jobs/${job.jobId}/usage`),
+    () => caller.call('GET', `/v1/batch-jobs/${job.jobId}/ledger`),
+  ];
+  const pollNow = () => gateway.operator.call('POST', `/v1/operator/jobs/${job.jobId}/poll-now`);
+  const fiftyReads = () => Array.from({ length: 10 }, () => reads).flatMap((each) => each.map((read) => read()));
+  await Promise.all([...fiftyReads(), finish(job), pollNow()]);
+  const { job: ended } = await soundEnd(gateway, caller, job.jobId);
+  expect(ended).toMatchObject({ status: 'completed', counts: { completed: 4 } });
+  const budget = await caller.budget();
+  await Promise.all([...fiftyReads(), tell('evt_again', 'batch.completed', job.batchId), pollNow()]);
+  expect(await caller.job(job.jobId)).toEqual(ended);
+  expect(await caller.budget()).toEqual(budget);
+  expect(await chargesOf(caller, job.jobId)).toHaveLength(4);
+  await gateway.expectSound(job.jobId);
 });
 
 test('W-04: doubled, badly signed, stale and late events end each job once, and no ended batch is polled', async () => {
