@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { toUuid } from '../../db/ids.ts';
-import type { Fault } from '../../simulators/faults.ts';
-import { eventually } from '../harness/eventually.ts';
-import { startGateway, type TestGateway } from '../harness/gateway.ts';
-import { completion, resultLine } from '../harness/openai-lines.ts';
-import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { lockRows } from '../harness/row-lock.ts';
-import { soundEnd, submitAnswered, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { toUuid } from '../../../db/ids.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { completion, resultLine } from '../../harness/openai-lines.ts';
+import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { lockRows } from '../../harness/row-lock.ts';
+import { soundEnd, submitAnswered, submitHalfDone, withStatus } from '../../harness/sound-end.ts';
 
 type Action = Fault['action'];
 

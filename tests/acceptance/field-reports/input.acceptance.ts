@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { CHAT, EMBEDDINGS, RESPONSES } from '../harness/endpoints.ts';
-import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { createsOf, inputLinesOf } from '../harness/provider-calls.ts';
-import { batchesOf } from '../harness/provider-side.ts';
-import { soundEnd, withStatus } from '../harness/sound-end.ts';
+import { CHAT, EMBEDDINGS, RESPONSES } from '../../harness/endpoints.ts';
+import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { createsOf, inputLinesOf } from '../../harness/provider-calls.ts';
+import { batchesOf } from '../../harness/provider-side.ts';
+import { soundEnd, withStatus } from '../../harness/sound-end.ts';
 
 const MAX_FILE_BYTES = 200 * 1024 * 1024;
 const MIB = 1024 * 1024;
