@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startGateway, type TestGateway } from '../harness/gateway.ts';
-import { completion, resultLine } from '../harness/openai-lines.ts';
-import { prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitAnswered } from '../harness/sound-end.ts';
+import { startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { completion, resultLine } from '../../harness/openai-lines.ts';
+import { prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitAnswered } from '../../harness/sound-end.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

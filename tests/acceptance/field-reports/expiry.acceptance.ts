@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHalfDone, withStatus } from '../../harness/sound-end.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
