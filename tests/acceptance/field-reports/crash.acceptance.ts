@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toUuid } from '../../db/ids.ts';
-import { formatAmount, parseAmount } from '../../domain/money.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { lockRows, type RowLock } from '../harness/row-lock.ts';
-import { soundEnd } from '../harness/sound-end.ts';
-import { GatewayStack } from '../harness/stack.ts';
+import { toUuid } from '../../../db/ids.ts';
+import { formatAmount, parseAmount } from '../../../domain/money.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { attemptTokens, batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { lockRows, type RowLock } from '../../harness/row-lock.ts';
+import { soundEnd } from '../../harness/sound-end.ts';
+import { GatewayStack } from '../../harness/stack.ts';
 
 const AN_HOUR_MS = 3_600_000;
 /** Settled in two transactions. */
