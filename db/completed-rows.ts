@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { formatNumeric } from '../domain/money.ts';
-import { COPY_NULL, copyText, copyTextOrNull } from './copy-text.ts';
+import { copyTextOrNull } from './copy-text.ts';
 import type { JobKey } from './job-rows.ts';
-import type { StagedLine } from './result-stage.ts';
+import { outcomeText, type StagedLine } from './result-stage.ts';
 
 /** Where the outcomes of one settlement belong, and after which result number they are numbered. */
 export interface OutcomePlace {
@@ -46,13 +46,7 @@ export async function copyCompleted(
 }
 
 function outcomeRow({ job, shard, attempt }: OutcomePlace, line: StagedLine, seq: number): string {
-  const { usage } = line;
-  const keys = `${job.bucket}\t${job.uuid}\t${line.itemNo}\t${seq}\t${shard}\t${attempt}\t${line.state}\t${line.failureClass}\t${line.errorCode}`;
-  const input = `${usage.inputTokens}\t${usage.cachedInputTokens}\t${usage.cacheWriteTokens}\t${usage.longCacheWriteTokens ?? 0}`;
-  const output = `${usage.outputTokens}\t${usage.reasoningTokens}\t${usage.estimated ? 't' : 'f'}\t${formatNumeric(line.amount)}`;
-  const customer = typeof line.customerAmount === 'bigint' ? formatNumeric(line.customerAmount) : COPY_NULL;
-  const hash = line.responseHash === null ? COPY_NULL : `\\\\x${line.responseHash}`;
-  return `${keys}\t${input}\t${output}\t${customer}\t${copyText(line.model)}\t${hash}\n`;
+  return `${job.bucket}\t${job.uuid}\t${line.itemNo}\t${seq}\t${shard}\t${attempt}\t${outcomeText(line)}\n`;
 }
 
 async function copy(client: pg.PoolClient, target: string, rows: readonly string[]): Promise<void> {

@@ -67,13 +67,18 @@ export async function stageLines(db: Database, attemptNo: string, lines: readonl
 }
 
 function toCopyRow(attemptNo: string, line: StagedLine): string {
+  const numbers = `${attemptNo}\t${line.itemNo}\t${line.rank}\t${line.file}\t${line.line}`;
+  const content = `${copyTextOrNull(line.body)}\t${copyTextOrNull(line.errorMessage)}\t${copyTextOrNull(line.nativeError)}`;
+  return `${numbers}\t${outcomeText(line)}\t${content}\n`;
+}
+
+/** How a line ends its item in COPY's text format: the columns from `state` to `response_hash`, of stage and outcome alike. */
+export function outcomeText(line: StagedLine): string {
   const { usage } = line;
-  const numbers = `${attemptNo}\t${line.itemNo}\t${line.rank}\t${line.file}\t${line.line}\t${line.state}`;
-  const failure = `${line.failureClass}\t${line.errorCode}`;
+  const end = `${line.state}\t${line.failureClass}\t${line.errorCode}`;
   const input = `${usage.inputTokens}\t${usage.cachedInputTokens}\t${usage.cacheWriteTokens}\t${usage.longCacheWriteTokens ?? 0}`;
   const output = `${usage.outputTokens}\t${usage.reasoningTokens}\t${usage.estimated ? 't' : 'f'}\t${formatNumeric(line.amount)}`;
   const customer = typeof line.customerAmount === 'bigint' ? formatNumeric(line.customerAmount) : COPY_NULL;
   const hash = line.responseHash === null ? COPY_NULL : `\\\\x${line.responseHash}`;
-  const content = `${copyTextOrNull(line.body)}\t${copyTextOrNull(line.errorMessage)}\t${copyTextOrNull(line.nativeError)}`;
-  return `${numbers}\t${failure}\t${input}\t${output}\t${customer}\t${copyText(line.model)}\t${hash}\t${content}\n`;
+  return `${end}\t${input}\t${output}\t${customer}\t${copyText(line.model)}\t${hash}`;
 }
