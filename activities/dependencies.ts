@@ -2,6 +2,7 @@ import type { Database } from '../db/client.ts';
 import type { OpenJob } from '../db/open-jobs.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Provider } from '../domain/provider.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import type { BatchProvider } from '../providers/provider.ts';
 import type { TransferSlots } from './transfer-slots.ts';
 
@@ -11,6 +12,8 @@ export interface ActivityDependencies {
   readonly providers: ReadonlyMap<Provider, BatchProvider>;
   /** What is known of the providers, before any tenant's overrides. */
   readonly catalogue: Catalogue;
+  /** Opens what is stored sealed. */
+  readonly cipher: Cipher;
   readonly workflows: JobWorkflowControl;
   readonly transfers: TransferSlots;
   readonly settings: EngineSettings;

@@ -2,6 +2,7 @@ import type { Database } from '../db/client.ts';
 import type { IntakeSettings } from '../db/intake/intake-settings.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Provider } from '../domain/provider.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import type { WebhookVerifier } from '../providers/webhooks.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { JobWorkflows } from './job-workflows.ts';
@@ -12,6 +13,8 @@ export interface ApiDependencies {
   readonly db: Database;
   /** What is known of providers, models and prices, before any tenant's overrides. */
   readonly catalogue: Catalogue;
+  /** Seals what is stored of secrets. */
+  readonly cipher: Cipher;
   readonly workflows: JobWorkflows;
   readonly scheduleClock: ScheduleClock;
   /** Hosts that items may be fetched from without TLS, and although their addresses are not public. */

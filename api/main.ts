@@ -11,6 +11,7 @@ import {
 } from '../db/intake/intake-settings.ts';
 import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
+import { createCipher } from '../encryption/create-cipher.ts';
 import { createWebhookVerifiers } from '../providers/webhooks.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { createApp } from './app.ts';
@@ -37,6 +38,7 @@ const client = new Client({ connection, namespace });
 const app = createApp({
   db,
   catalogue: createGatewayCatalogue(config.providerFacts),
+  cipher: createCipher(config.encryptionKeys),
   workflows: createJobWorkflows(client),
   scheduleClock: createScheduleClock(client),
   allowedFetchHosts: config.allowedFetchHosts,

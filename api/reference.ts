@@ -11,6 +11,9 @@ const UNUSED: ApiDependencies = {
   get catalogue(): never {
     throw unused();
   },
+  get cipher(): never {
+    throw unused();
+  },
   get workflows(): never {
     throw unused();
   },

@@ -49,6 +49,7 @@ test('a process starts with nothing but a database', () => {
     spoolDir: '.batchgate/spool',
     spoolMaxBytes: 10 * 1024 ** 3,
     allowedFetchHosts: new Set(),
+    encryptionKeys: [],
     logLevel: 'info',
     providerFacts: {
       anthropicApiVersion: '2026-10-21',
@@ -126,6 +127,20 @@ test('reads webhook secrets, of configured providers too, and the keys of Gemini
     { signedLikeOpenAi: new Map([openai, ['mine', ['whsec_YQ==']]] as [string, string[]][]), gemini },
     { signedLikeOpenAi: new Map([openai] as [string, string[]][]), gemini },
   ]);
+});
+
+test('sealing keys come in their order; one that is none is refused without being shown', () => {
+  const key = (byte: number) => Buffer.alloc(32, byte);
+  const read = (keys: string) => readApiConfig({ DATABASE_URL, BATCHGATE_ENCRYPTION_KEYS: keys }).encryptionKeys;
+  const [one, two] = [key(1).toString('base64'), key(2).toString('base64')];
+  expect(read(`new:${two}, old-1:${one}`)).toEqual([
+    { id: 'new', key: key(2) },
+    { id: 'old-1', key: key(1) },
+  ]);
+  for (const wrong of [one, `:${one}`, `a:${one},`, `a:${one},a:${two}`, `a:${one.slice(4)}`, `a b:${one}`]) {
+    expect(() => read(wrong)).toThrow(/^BATCHGATE_ENCRYPTION_KEYS must be named keys of 32 bytes/);
+    expect(() => read(wrong)).not.toThrow(one.slice(4, 12));
+  }
 });
 
 test('a webhook secret that is none, or a key file that is not there, is named without the secret', () => {

@@ -16,6 +16,8 @@ export interface SharedConfig {
   readonly maxItemsPerJob: number;
   /** Hosts, in lower case, that items may be fetched from although they are not public. */
   readonly allowedFetchHosts: ReadonlySet<string>;
+  /** What stored secrets are sealed with, the current key first; none where none was given. */
+  readonly encryptionKeys: readonly EncryptionKey[];
   readonly logLevel: z.infer<typeof VARIABLES.BATCHGATE_LOG_LEVEL>;
   readonly providerFacts: ProviderFacts;
 }
@@ -26,6 +28,12 @@ export interface ProviderFacts {
   /** Where the address of each built-in provider processes data. */
   readonly regions: { readonly openai: string; readonly anthropic: string; readonly gemini: string };
   readonly configured: readonly ConfiguredProvider[];
+}
+
+/** A named key of 32 bytes. */
+export interface EncryptionKey {
+  readonly id: string;
+  readonly key: Uint8Array;
 }
 
 /** How to reach a provider. */
@@ -159,6 +167,7 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
     maxLineBytes: values.BATCHGATE_MAX_LINE_BYTES,
     maxItemsPerJob: values.BATCHGATE_MAX_ITEMS_PER_JOB,
     allowedFetchHosts: new Set(values.BATCHGATE_ALLOWED_FETCH_HOSTS),
+    encryptionKeys: values.BATCHGATE_ENCRYPTION_KEYS ?? [],
     logLevel: values.BATCHGATE_LOG_LEVEL,
     providerFacts: {
       anthropicApiVersion: values.ANTHROPIC_API_VERSION,

@@ -44,6 +44,23 @@ const hosts = z
       .filter((host) => host !== ''),
   );
 
+const ENCRYPTION_KEYS =
+  'named keys of 32 bytes in base64 such as 2026-12:b64, parted by commas; make one with `openssl rand -base64 32`';
+
+/** The first seals; the others only open what they sealed. */
+const encryptionKeys = text(ENCRYPTION_KEYS)
+  .transform((list) => list.split(',').map((entry) => readEncryptionKey(entry.trim())))
+  .refine(
+    (keys): keys is { id: string; key: Buffer }[] =>
+      keys.every((key) => key !== null) && new Set(keys.map((key) => key?.id)).size === keys.length,
+    ENCRYPTION_KEYS,
+  );
+
+function readEncryptionKey(entry: string): { id: string; key: Buffer } | null {
+  const [, id, base64] = /^([\w.-]{1,64}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? [];
+  return id === undefined || base64 === undefined ? null : { id, key: Buffer.from(base64, 'base64') };
+}
+
 const http = url(['http:', 'https:']);
 const delayMs = wholeNumber(1, MAX_DELAY_MS);
 const port = wholeNumber(0, 65_535);
@@ -106,6 +123,7 @@ export const VARIABLES = {
   BATCHGATE_MAX_LINE_BYTES: wholeNumber(1024, 256 * MIB).default(8 * MIB),
   BATCHGATE_MAX_JSON_BODY_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
   BATCHGATE_MAX_ITEMS_PER_JOB: wholeNumber(1, 50_000_000).default(5_000_000),
+  BATCHGATE_ENCRYPTION_KEYS: encryptionKeys.optional(),
   BATCHGATE_ALLOWED_FETCH_HOSTS: hosts.default([]),
 } as const;
 

@@ -44,6 +44,7 @@ export const STATUS_OF = {
   endpoint_not_supported: 422,
   target_excluded: 422,
   no_credential: 422,
+  encryption_not_configured: 422,
   deadline_passed: 422,
   storage_policy_looser: 422,
   retry_not_allowed: 422,

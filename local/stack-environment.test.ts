@@ -18,6 +18,7 @@ function facts(overrides: Partial<StackFacts> = {}): StackFacts {
     temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: 'http://127.0.0.1:8233', ours: true },
     simulators: SIMULATORS,
     webhookSecret: 'whsec_bWFkZSBoZXJl',
+    encryptionKeys: 'local:made-here',
     ...overrides,
   };
 }
@@ -30,6 +31,7 @@ test('tells the api where everything is', () => {
     BATCHGATE_PORT: '8080',
     BATCHGATE_SPOOL_DIR: '/data/spool',
     BATCHGATE_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    BATCHGATE_ENCRYPTION_KEYS: 'local:made-here',
     OPENAI_WEBHOOK_SECRET: 'whsec_bWFkZSBoZXJl',
     GEMINI_WEBHOOK_SECRET: 'whsec_bWFkZSBoZXJl',
     TEMPORAL_ADDRESS: '127.0.0.1:7233',

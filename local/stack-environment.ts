@@ -47,6 +47,8 @@ export interface StackFacts {
   simulators: Record<ProviderName, string | null>;
   /** What they sign their events with. */
   webhookSecret: string;
+  /** What the gateway seals stored secrets with, as `BATCHGATE_ENCRYPTION_KEYS` takes it. */
+  encryptionKeys: string;
 }
 
 /** True for the providers whose key is not in the environment: they are simulated. */
@@ -81,6 +83,7 @@ export function apiEnvironment(facts: StackFacts): Environment {
     BATCHGATE_PORT: String(facts.apiPort),
     BATCHGATE_SPOOL_DIR: join(facts.dataDirectory, 'spool'),
     BATCHGATE_TEMPORAL_UI_URL: facts.temporal.uiUrl ?? undefined,
+    BATCHGATE_ENCRYPTION_KEYS: facts.encryptionKeys,
     ...webhookVariables(facts),
   };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { encryptionKeys } from './encryption-keys.ts';
 import type { StackKeys } from './keys.ts';
 import { projectDirectory } from './processes.ts';
 import { apiEnvironment, type StackFacts, simulatedProviders, workerEnvironment } from './stack-environment.ts';
@@ -50,6 +51,7 @@ async function startAll(start: StackStart): Promise<Omit<Stack, 'stop'>> {
     apiPort: ports.api,
     workerHealthPort: ports.workerHealth,
     webhookSecret: start.webhookSecret,
+    encryptionKeys: encryptionKeys(start),
     temporal,
     simulators: {
       openai: simulated.openai ? (simulators?.openaiUrl ?? null) : null,

@@ -16,6 +16,7 @@ import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
+import { createCipher } from '../encryption/create-cipher.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { temporalLogger } from '../telemetry/temporal-logger.ts';
@@ -117,6 +118,7 @@ function createDependencies(
       idleTimeoutMs: IDLE_TIMEOUT_MS,
     }),
     catalogue: createGatewayCatalogue(config.providerFacts),
+    cipher: createCipher(config.encryptionKeys),
     workflows: createJobWorkflowControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),
     settings: {

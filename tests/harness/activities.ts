@@ -7,6 +7,7 @@ import { TransferSlots } from '../../activities/transfer-slots.ts';
 import type { Database } from '../../db/client.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
+import { createKeyRing, KEY_BYTES } from '../../encryption/key-ring.ts';
 import type { BatchProvider } from '../../providers/provider.ts';
 
 /** The built-in providers as they are without any setting. */
@@ -15,6 +16,9 @@ export const TEST_FACTS = {
   regions: { openai: 'global', anthropic: 'global', gemini: 'global' },
   configured: [],
 } as const;
+
+/** Made anew by every test process. */
+export const TEST_CIPHER = createKeyRing([{ id: 'test', key: randomBytes(KEY_BYTES) }]);
 
 /** Where no workflow runs, and none is started. */
 export const IDLE_WORKFLOWS: JobWorkflowControl = {
@@ -35,6 +39,7 @@ export function testDependencies(
     db,
     providers: new Map(provider === undefined ? [] : [[provider.provider, provider]]),
     catalogue: createGatewayCatalogue(TEST_FACTS),
+    cipher: TEST_CIPHER,
     workflows: IDLE_WORKFLOWS,
     transfers: new TransferSlots(2),
     settings: {

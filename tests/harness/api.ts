@@ -7,7 +7,7 @@ import { createKey } from '../../db/api-keys.ts';
 import type { Database } from '../../db/client.ts';
 import type { Role } from '../../domain/principal.ts';
 import { createLogger } from '../../telemetry/logger.ts';
-import { testDependencies } from './activities.ts';
+import { TEST_CIPHER, testDependencies } from './activities.ts';
 import { FakeScheduleClock } from './fake-schedule-clock.ts';
 import { insertTenant } from './jobs.ts';
 import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
@@ -151,6 +151,7 @@ export function createTestApi(
   const app = createApp({
     db,
     catalogue: testDependencies(db).catalogue,
+    cipher: TEST_CIPHER,
     workflows,
     providerWebhooks,
     scheduleClock,

@@ -11,7 +11,7 @@ import { type Simulators, startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
 import { createScheduleClockControl } from '../../worker/schedule-clock-control.ts';
-import { TEST_FACTS, testDependencies } from './activities.ts';
+import { TEST_CIPHER, TEST_FACTS, testDependencies } from './activities.ts';
 import { createNamespace } from './namespace.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
@@ -79,6 +79,7 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
   const dependencies = {
     ...base,
     catalogue: createGatewayCatalogue({ ...TEST_FACTS, configured: options.configured ?? [] }),
+    cipher: TEST_CIPHER,
     settings: { ...base.settings, ...options.settings },
   };
 

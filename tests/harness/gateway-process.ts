@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,8 @@ import { eventually } from './eventually.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PARENT_WATCH = join(ROOT, 'local', 'parent-watch-main.ts');
 const READY_WITHIN_MS = 60_000;
+/** The same for every process of a test. */
+const ENCRYPTION_KEYS = `test:${randomBytes(32).toString('base64')}`;
 
 /** Where the gateway's processes find everything they talk to. */
 export interface GatewayServers {
@@ -80,6 +83,7 @@ function environmentOf(servers: GatewayServers, folder: string): Record<string, 
   return {
     PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl,
+    BATCHGATE_ENCRYPTION_KEYS: ENCRYPTION_KEYS,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     OPENAI_API_KEY: 'sim-key',

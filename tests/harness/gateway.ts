@@ -6,6 +6,7 @@ import { createJobWorkflows } from '../../api/temporal.ts';
 import { createKey } from '../../db/api-keys.ts';
 import { createWebhookVerifiers } from '../../providers/webhooks.ts';
 import { createLogger } from '../../telemetry/logger.ts';
+import { TEST_CIPHER } from './activities.ts';
 import { startEngine, type TestEngine, type TestEngineOptions } from './engine.ts';
 import { eventually } from './eventually.ts';
 import { insertTenant } from './jobs.ts';
@@ -165,6 +166,7 @@ export async function startGateway(options: TestEngineOptions = {}): Promise<Tes
   const app = createApp({
     db,
     catalogue: engine.catalogue,
+    cipher: TEST_CIPHER,
     workflows: createJobWorkflows(engine.client),
     scheduleClock: createScheduleClock(engine.client),
     allowedFetchHosts: TEST_FETCH_HOSTS,
