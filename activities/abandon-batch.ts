@@ -7,7 +7,6 @@ import { acceptBatch } from './accept-batch.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
 import type { ProviderActivities } from './interfaces.ts';
-import { getProvider } from './providers.ts';
 import { findCandidates } from './resolve-attempt.ts';
 
 interface Abandoned {
@@ -46,13 +45,13 @@ async function abandon(
   dependencies: ActivityDependencies,
   abandoned: Abandoned,
 ): Promise<{ id: string | null; outcome: Outcome }> {
-  const { attempt, shard } = abandoned;
+  const { attempt } = abandoned;
   let id = attempt.providerBatchId;
   try {
     id ??= attempt.createStartedAt === null ? null : await look(dependencies, abandoned);
     if (id === null) return { id, outcome: 'no_batch' };
     if (attempt.endedAt !== null) return { id, outcome: 'ended' };
-    const provider = getProvider(dependencies.providers, shard.provider);
+    const provider = await dependencies.providers.of(attempt.provider, attempt.credentialId);
     await provider.cancelBatch({ providerBatchId: id, signal: cancellationSignal() });
     return { id, outcome: 'asked' };
   } catch (error) {

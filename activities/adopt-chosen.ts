@@ -9,7 +9,6 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { acceptBatch } from './accept-batch.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
-import { getProvider } from './providers.ts';
 
 interface Looking {
   readonly job: JobRow;
@@ -48,9 +47,9 @@ export async function adoptChosen(dependencies: ActivityDependencies, looking: L
   return isAdopted;
 }
 
-async function retrieve({ providers }: ActivityDependencies, { shard, chosen }: Choice): Promise<NativeBatch | null> {
+async function retrieve({ providers }: ActivityDependencies, { attempt, chosen }: Choice): Promise<NativeBatch | null> {
   try {
-    const provider = getProvider(providers, shard.provider);
+    const provider = await providers.of(attempt.provider, attempt.credentialId);
     return await provider.retrieveBatch({ providerBatchId: chosen, signal: cancellationSignal() });
   } catch (error) {
     if (error instanceof ProviderError && error.code === 'not_found') return null;

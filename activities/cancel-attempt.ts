@@ -6,7 +6,6 @@ import { ProviderError } from '../providers/provider-error.ts';
 import { answerInTime } from './answer-in-time.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import type { ProviderActivities } from './interfaces.ts';
-import { getProvider } from './providers.ts';
 import { recordMove } from './record-move.ts';
 
 /** Asks for the cancel once. A provider that refuses or stays silent is asked again by the workflow, between polls. */
@@ -18,11 +17,10 @@ export function createCancelAttempt({
 }: ActivityDependencies): ProviderActivities['cancelAttempt'] {
   return async (ref) => {
     const job = await getJobRow(db.pool, ref.jobId);
-    const shard = await getShard(db.pool, job.key, ref.shard);
     const attempt = await getAttempt(db.pool, job.key, ref.shard, ref.attempt);
     const { providerBatchId } = attempt;
     if (providerBatchId === null) return { accepted: false };
-    const provider = getProvider(providers, shard.provider);
+    const provider = await providers.of(attempt.provider, attempt.credentialId);
     try {
       const batch = await answerInTime((signal) => provider.cancelBatch({ providerBatchId, signal }));
       log.info({ jobId: ref.jobId, shard: ref.shard, nativeStatus: batch.nativeStatus }, 'cancel asked for');
@@ -30,7 +28,7 @@ export function createCancelAttempt({
     } catch (error) {
       if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
       log.warn({ jobId: ref.jobId, shard: ref.shard, code: error.code, status: error.status }, 'cancel not accepted');
-      await recordNativeErrors(db.pool, job.key, attempt, [
+      await recordNativeErrors(db.pool, job, attempt, [
         { code: error.code, status: error.status, message: error.message, at: now() },
       ]);
       if (error.code === 'credential_refused') {

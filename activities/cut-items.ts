@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { findAccount } from '../db/capacity-accounts.ts';
 import type { JobRow } from '../db/job-rows.ts';
+import { chooseCredential } from '../db/provider-credentials.ts';
 import { cutShard, type PlannedShard } from '../db/shards.ts';
 import { findSubmission } from '../db/submissions.ts';
 import { findTenant } from '../db/tenants.ts';
@@ -10,7 +11,6 @@ import type { Catalogue } from '../domain/catalogue.ts';
 import { formatTarget, type ModelTarget } from '../domain/model-alias.ts';
 import { effectiveLimits } from '../domain/sharding.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { GATEWAY_CREDENTIAL } from './gateway-credential.ts';
 import { beat } from './heartbeats.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
@@ -42,7 +42,10 @@ export async function cutItems(
   const shards: PlannedShard[] = [];
   for (const target of submission.quote.targets) {
     const capability = findCapability(catalogue, job, target);
-    const limits = effectiveLimits(capability, { maxItems: asked, queue: await findQueueLimits(db, target, now()) });
+    const limits = effectiveLimits(capability, {
+      maxItems: asked,
+      queue: await findQueueLimits(db, job, target, now()),
+    });
     let fromItemNo = firstItemNo;
     for (;;) {
       beat();
@@ -78,9 +81,14 @@ function findCapability(catalogue: Catalogue, { endpoint }: JobRow, { provider, 
 }
 
 /** What the provider has said lately that its queue takes of the model: a larger shard could only be refused. */
-async function findQueueLimits(db: Queryable, { provider, model }: ModelTarget, at: Date): Promise<QueueLimits> {
-  const key = { credentialId: GATEWAY_CREDENTIAL, provider, providerModel: model };
-  const account = await findAccount(db, key);
+async function findQueueLimits(
+  db: Queryable,
+  job: JobRow,
+  { provider, model }: ModelTarget,
+  at: Date,
+): Promise<QueueLimits> {
+  const credentialId = await chooseCredential(db, job, provider);
+  const account = await findAccount(db, { credentialId, provider, providerModel: model });
   return namedLimits(account ?? UNHEARD_OF, at);
 }
 

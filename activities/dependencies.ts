@@ -1,20 +1,24 @@
+import type { ArtifactStore } from '../artifacts/store.ts';
 import type { Database } from '../db/client.ts';
 import type { OpenJob } from '../db/open-jobs.ts';
+import type { StartableDelivery } from '../db/webhook-deliveries.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import type { Provider } from '../domain/provider.ts';
 import type { Cipher } from '../encryption/cipher.ts';
-import type { BatchProvider } from '../providers/provider.ts';
+import type { ProviderAdapters } from '../providers/provider-adapters.ts';
 import type { TransferSlots } from './transfer-slots.ts';
 
 /** What an activity may use; built by hand in worker/main.ts. */
 export interface ActivityDependencies {
   readonly db: Database;
-  readonly providers: ReadonlyMap<Provider, BatchProvider>;
+  readonly providers: ProviderAdapters;
   /** What is known of the providers, before any tenant's overrides. */
   readonly catalogue: Catalogue;
   /** Opens what is stored sealed. */
   readonly cipher: Cipher;
+  /** Null where none is set: then no copies of result files are kept. */
+  readonly artifacts: ArtifactStore | null;
   readonly workflows: JobWorkflowControl;
+  readonly deliveries: DeliveryControl;
   readonly transfers: TransferSlots;
   readonly settings: EngineSettings;
   readonly now: () => Date;
@@ -40,6 +44,12 @@ export interface JobWorkflowControl {
   /** Has a job look at its shards, start those whose workflow is gone and wake the others. False: it has no workflow. */
   wakeJob(jobId: string): Promise<boolean>;
   isShardRunning(jobId: string, shard: number): Promise<boolean>;
+}
+
+/** Starting the workflows of webhooks. */
+export interface DeliveryControl {
+  /** True when it started a run; one that is running is woken. */
+  start(delivery: StartableDelivery): Promise<boolean>;
 }
 
 /** Paces and bounds, from the environment. All in milliseconds but the last three. */

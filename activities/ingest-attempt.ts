@@ -5,6 +5,7 @@ import { clearStage } from '../db/result-stage.ts';
 import { getShard } from '../db/shards.ts';
 import { loadTargetPrices } from '../db/target-prices.ts';
 import { settleStaged } from '../ledger/settle.ts';
+import { endedBatch } from '../providers/ended-batch.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { decideNext, recordWarnings } from './after-ingest.ts';
@@ -12,8 +13,6 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { disownForeignBatch } from './foreign-batch.ts';
 import { beat, cancellationSignal, whileBeating } from './heartbeats.ts';
 import type { ProviderActivities } from './interfaces.ts';
-import { asLastPolled } from './last-polled.ts';
-import { getProvider } from './providers.ts';
 import type { Reading } from './reading.ts';
 import { settleRejectedLines } from './rejected-lines.ts';
 import { settleRanges } from './settle-ranges.ts';
@@ -47,7 +46,7 @@ export function createIngestAttempt(dependencies: ActivityDependencies): Provide
       job,
       shard,
       attempt,
-      provider: getProvider(dependencies.providers, shard.provider),
+      provider: await dependencies.providers.of(attempt.provider, attempt.credentialId),
       target: (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard),
       customerPricing: await findJobPricing(db.pool, job.key),
       no: ref.reading ?? 1,
@@ -101,9 +100,9 @@ async function retrieveEnded(dependencies: ActivityDependencies, reading: Readin
   const providerBatchId = attempt.providerBatchId ?? '';
   try {
     const batch = await provider.retrieveBatch({ providerBatchId, signal: cancellationSignal() });
-    return batch.phase === 'ended' ? batch : asLastPolled(attempt);
+    return batch.phase === 'ended' ? batch : endedBatch(attempt);
   } catch (error) {
-    if (isGone(dependencies, reading, error, DENIALS)) return asLastPolled(attempt);
+    if (isGone(dependencies, reading, error, DENIALS)) return endedBatch(attempt);
     throw error;
   }
 }

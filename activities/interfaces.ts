@@ -90,12 +90,24 @@ export interface MaintenanceActivities {
   /** Batches at the providers that are one too many. */
   sweepSurplus(): Promise<SweepResult>;
 
+  /** Webhooks whose next attempt is overdue. */
+  sweepWebhooks(): Promise<SweepResult>;
+
   /** Recomputes sums of open and recently ended jobs; differences become events. */
   verifyLedgers(): Promise<{ checked: number; differences: number }>;
 
-  /** Partitions ahead of time; superseded manifests and old idempotency keys away. */
+  /** Partitions ahead of time; what is due is deleted: superseded manifests, old idempotency keys, content of ended jobs. */
   tidyTables(): Promise<{ removed: number }>;
 }
+
+export interface WebhookActivities {
+  /** One attempt of a delivery, unless its row says that it is over or its receiver has enough to do. */
+  deliverWebhook(input: { deliveryId: string }): Promise<DeliveryStep>;
+}
+
+export type DeliveryStep =
+  | { kind: 'again'; delayMs: number }
+  | { kind: 'over'; state: 'delivered' | 'abandoned' | 'deleted' };
 
 export interface ScheduleActivities {
   /** Makes the draft of the one job of a firing, or ends the run: skipped, refused, or its schedule is gone. */

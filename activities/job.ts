@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import { loadAdmissionFacts } from '../db/admission-facts.ts';
+import { recordAudit } from '../db/audit-log.ts';
 import { keepCustomerPricing } from '../db/customer-pricing.ts';
 import { listFindingDetails } from '../db/finding-details.ts';
 import { NOT_BEFORE, releaseShards } from '../db/held-shards.ts';
 import { findJobRow, findLockedJobRow, getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
+import { deleteEndedRequests } from '../db/request-deletion.ts';
 import { listShards } from '../db/shards.ts';
 import { findSubmission, recordAcceptance, recordRefusal } from '../db/submissions.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -17,6 +19,7 @@ import { recordJobCancel, recordJobCancelled } from '../ledger/cancels.ts';
 import { closeJob } from '../ledger/close-job.ts';
 import { lockBudgets, reserve } from '../ledger/reserve.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { beat } from './heartbeats.ts';
 import type { AdmissionVerdict, JobActivities } from './interfaces.ts';
 import { createPlanShards } from './plan-shards.ts';
 import { createWaveActivities } from './retry-waves.ts';
@@ -30,6 +33,8 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
   return {
     admitJob: async (input) => {
       const { verdict } = await admitJob(dependencies, input);
+      if (verdict === 'cancelled')
+        await deleteEndedRequests(db.pool, (await getJobRow(db.pool, input.jobId)).key, now());
       log.info({ jobId: input.jobId, submissionNo: input.submissionNo, verdict }, 'submission judged');
       return { verdict };
     },
@@ -76,6 +81,7 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
 
     reconcileJob: async ({ jobId }) => {
       const result = await closeJob(db, jobId, now());
+      await deleteEndedRequests(db.pool, (await getJobRow(db.pool, jobId)).key, now(), beat);
       log.info({ jobId, ...result }, 'job reconciled');
       if (result.itemsWithoutOutcome > 0)
         throw new Error(`${result.itemsWithoutOutcome} items of ${jobId} have no outcome`);
@@ -125,6 +131,9 @@ async function admitJob(
     await reserve(client, job, verdict.quote, budgets);
     await recordAcceptance(client, job, verdict.quote, verdict, at);
     await keepCustomerPricing(client, job, { quote: verdict.quote, targets: verdict.targets }, at);
+    // Here rather than at the claim: one that is refused was never done.
+    const entry = { act: 'job.submitted', actor: job.submittedBy ?? job.apiKeyId, tenantId: job.tenantId } as const;
+    await recordAudit(client, { ...entry, subject: job.jobId, details: { items: job.itemCount } });
     return { verdict: 'accepted' };
   });
 }

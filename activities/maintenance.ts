@@ -4,10 +4,13 @@ import { toUuid } from '../db/ids.ts';
 import { reapOldGenerations } from '../db/old-manifests.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { purgeProviderWebhookEvents } from '../db/provider-webhook-events.ts';
+import { measureResults } from '../db/result-bytes.ts';
 import { type NewFinding, purgeFindings, recordFinding } from '../db/sweep-findings.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { purgeDeliveries } from '../db/webhook-deliveries.ts';
 import { type LedgerDifference, verifyLedger } from '../ledger/verify.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { deleteDueContent } from './due-content.ts';
 import { translateFailures } from './failures.ts';
 import { beat } from './heartbeats.ts';
 import type { MaintenanceActivities } from './interfaces.ts';
@@ -18,9 +21,12 @@ import { createRecoverJobs } from './sweeps/stranded-jobs.ts';
 import { createSweepRoom } from './sweeps/stray-room.ts';
 import { createSweepSurplus } from './sweeps/surplus-batches.ts';
 import { createSweepCreates } from './sweeps/unanswered-creates.ts';
+import { createSweepWebhooks } from './sweeps/undelivered-webhooks.ts';
 
 /** Ended jobs are verified for this long after their end; older ones by `ledger verify`. */
 const VERIFY_BACK_MS = 24 * 3_600_000;
+/** After the end of a webhook's delivery it may be replayed for as long. */
+const KEEP_DELIVERIES_MS = 30 * 24 * 3_600_000;
 
 /** Sweeps: each finds what something else should have done, and does it. Harmless to repeat and to run twice at once. */
 export function createMaintenanceActivities(dependencies: ActivityDependencies): MaintenanceActivities {
@@ -33,6 +39,7 @@ export function createMaintenanceActivities(dependencies: ActivityDependencies):
     sweepMoney: createSweepMoney(dependencies),
     sweepRoom: createSweepRoom(dependencies),
     sweepSurplus: createSweepSurplus(dependencies),
+    sweepWebhooks: createSweepWebhooks(dependencies),
 
     verifyLedgers: async () => {
       const report = await verifyLedger(db, { since: new Date(now().getTime() - VERIFY_BACK_MS), onProgress: beat });
@@ -50,7 +57,10 @@ export function createMaintenanceActivities(dependencies: ActivityDependencies):
       const events = await purgeProviderWebhookEvents(db.pool, now());
       const items = await reapOldGenerations(db, now());
       const findings = await purgeFindings(db.pool, now());
-      return { removed: keys + events + items + findings };
+      await measureResults(db.pool);
+      const deliveries = await purgeDeliveries(db.pool, new Date(now().getTime() - KEEP_DELIVERIES_MS));
+      const jobs = await deleteDueContent(dependencies);
+      return { removed: keys + events + items + findings + deliveries + jobs };
     },
   });
 }

@@ -8,6 +8,7 @@ import { inTransaction } from '../db/transaction.ts';
 import { shardStateOfPhase } from '../domain/batch-phase.ts';
 import { type StopReason, stopReason, untilDeadline } from '../domain/execution-times.ts';
 import { estimateCompletion, learnedExpectedEnd, nextPollDelay } from '../domain/poll-schedule.ts';
+import { keptErrors } from '../domain/provider-words.ts';
 import type { NativeBatch } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import { answerInTime } from './answer-in-time.ts';
@@ -15,7 +16,6 @@ import { isCredentialWaitOver } from './credential-wait.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import type { PollResult, ProviderActivities, WaitingReason } from './interfaces.ts';
 import { isOutOfReach, isOverdue } from './provider-window.ts';
-import { getProvider } from './providers.ts';
 import { noteQueueMove } from './queue-moves.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
 import { DENIALS, waitedMs, waitingAfterAnswer } from './waiting.ts';
@@ -46,7 +46,7 @@ export function createPollAttempt(dependencies: ActivityDependencies): ProviderA
       throw new Error(`attempt ${ref.attempt} of shard ${ref.shard} has no batch to poll`);
     const { providerBatchId } = attempt;
     try {
-      const provider = getProvider(dependencies.providers, shard.provider);
+      const provider = await dependencies.providers.of(attempt.provider, attempt.credentialId);
       const batch = await answerInTime((signal) => provider.retrieveBatch({ providerBatchId, signal }));
       return await recordAnswer(dependencies, polled, batch);
     } catch (error) {
@@ -74,7 +74,7 @@ async function recordAnswer(
     const locked = await lockJobRow(client, job.jobId);
     await recordPoll(client, job.key, attempt, {
       ...batch,
-      nativeErrors: batch.validationErrors,
+      nativeErrors: keptErrors(job.terms.storage, batch.validationErrors),
       end: batch.end,
       now: at,
     });
@@ -113,7 +113,7 @@ async function recordNoAnswer(
   const deniedMs = waiting === 'batch_denied' ? waitedMs(shard, waiting, at) : 0;
   const isParked = waiting === 'credential_refused';
   const lost = isParked
-    ? isCredentialWaitOver(shard, attempt, at, settings.waitLimitMs)
+    ? await isCredentialWaitOver(dependencies, polled, at)
     : deniedMs >= settings.providerLostAfterMs || isOutOfReach(attempt, at);
   const patient = Math.max(error.retryAfterMs ?? 0, nextDelay(dependencies, polled, at, null, null));
   const delayMs = untilDeadline(job, patient, at);
@@ -123,7 +123,7 @@ async function recordNoAnswer(
   );
   const stopped = await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
-    await recordNativeErrors(client, job.key, attempt, [
+    await recordNativeErrors(client, job, attempt, [
       { code: error.code, status: error.status, message: error.message, at },
     ]);
     await moveShard(client, locked, shard.shard, {

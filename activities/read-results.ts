@@ -13,6 +13,7 @@ import type { Amount } from '../domain/money.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import { priceUsage } from '../domain/pricing.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import { keepsContent } from '../domain/storage-terms.ts';
 import { type RawUsage, sanitiseUsage, type Usage, ZERO_USAGE } from '../domain/usage.ts';
 import type { JsonlLine } from '../providers/jsonl.ts';
 import type { BatchProvider, LineResult, ResultLine } from '../providers/provider.ts';
@@ -67,11 +68,26 @@ export function matchLines(
     } else {
       const reason = decoded.kind === 'unreadable' ? decoded.reason : 'names no item of this batch';
       if (decoded.providerItemId !== null && id?.token !== attempt.attemptToken) read.foreign += 1;
-      read.unmatched.push({ line, reason, providerItemId: decoded.providerItemId, raw: content.bytes });
+      read.unmatched.push(
+        toKeptLine(job, { line, reason, providerItemId: decoded.providerItemId, raw: content.bytes }),
+      );
     }
   }
   return read;
 }
+
+/** As much of an odd line as the job's policy lets be kept: of one that keeps no content, an id that looks like an id. */
+export function toKeptLine<Line extends Omit<UnmatchedLine, 'file'>>(
+  { terms }: Pick<JobRow, 'terms'>,
+  line: Line,
+): Line {
+  if (keepsContent(terms.storage)) return line;
+  const { providerItemId } = line;
+  const isId = providerItemId !== null && decodeProviderItemId(providerItemId) !== null;
+  return { ...line, raw: NO_BYTES, providerItemId: isId ? providerItemId : null };
+}
+
+const NO_BYTES = new Uint8Array();
 
 /** Bytes that are no UTF-8 are never taken for a result, only looked through for the id. */
 function readLine(provider: BatchProvider, endpoint: Endpoint, line: Omit<JsonlLine, 'line'>): ResultLine {
@@ -120,11 +136,14 @@ export function toStagedLine(
     model,
     estimate,
     priceForCustomer = null,
+    keepsContent: keeps = true,
   }: {
     price: PriceRow;
     model: string;
     estimate: { inputTokens: number; outputTokens: number } | undefined;
     priceForCustomer?: ((usage: Usage, amount: Amount) => Amount) | null;
+    /** False leaves out all that a provider wrote; its hash stays. */
+    keepsContent?: boolean;
   },
 ): StagedLine {
   const usage = chargeable(result, estimate ?? NO_ESTIMATE);
@@ -142,7 +161,7 @@ export function toStagedLine(
         errorCode: '',
         model: result.model ?? model,
         responseHash,
-        body: result.body,
+        body: keeps ? result.body : null,
         errorMessage: null,
         nativeError: null,
       };
@@ -159,8 +178,8 @@ export function toStagedLine(
         ...failed(result.code),
         model,
         responseHash,
-        body,
-        nativeError,
+        body: keeps ? body : null,
+        nativeError: keeps ? nativeError : null,
       };
     }
     case 'expired':

@@ -8,6 +8,7 @@ import { inTransaction } from '../db/transaction.ts';
 import type { CloseReason } from '../domain/close-reason.ts';
 import { resendDelay } from '../domain/resend-delay.ts';
 import type { ProviderError } from '../providers/provider-error.ts';
+import { credentialWaitMs } from './credential-wait.ts';
 import type { ActivityDependencies, EngineSettings } from './dependencies.ts';
 import { answerFullQueue } from './full-queue.ts';
 import type { SubmitResult, WaitingReason } from './interfaces.ts';
@@ -67,7 +68,7 @@ async function answer(dependencies: ActivityDependencies, refusal: Refusal): Pro
   const { db, now, log } = dependencies;
   const { job, shard, attempt, error } = refusal;
   log.warn({ jobId: job.jobId, shard: shard.shard, code: error.code, status: error.status }, 'provider refused');
-  await recordNativeErrors(db.pool, job.key, attempt, [
+  await recordNativeErrors(db.pool, job, attempt, [
     { code: error.code, status: error.status, message: error.message, at: now() },
   ]);
   const meaning = ANSWERS[error.code];
@@ -88,10 +89,11 @@ async function waitForRoom(dependencies: ActivityDependencies, refusal: Refusal)
 }
 
 async function wait(
-  { db, settings, now, random }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   { job, shard, attempt, error }: Refusal,
   { wait: reason, limit }: Extract<Answer, { wait: WaitingReason }>,
 ): Promise<SubmitResult> {
+  const { db, settings, now, random } = dependencies;
   const at = now();
   // A file from an earlier run that is still unknown is gone: the next run uploads it again.
   if (error.code === 'not_found' && attempt.inputFileId !== null) await forgetInputFile(db.pool, job.key, attempt);
@@ -102,7 +104,7 @@ async function wait(
     return (await getShard(client, job.key, shard.shard)).waitingSince ?? at;
   });
   const waitedMs = at.getTime() - since.getTime();
-  const isOver = limit !== null && waitedMs >= settings[limit.setting];
+  const isOver = limit !== null && waitedMs >= (await limitMs(dependencies, job, limit));
   if (isOver) await closeAttempt(db.pool, job.key, attempt, { outcome: 'refused', now: at });
   const delayMs = resendDelay({
     waitedMs,
@@ -111,6 +113,10 @@ async function wait(
     random01: random(),
   });
   return { kind: 'wait', reason, delayMs, giveUp: isOver ? limit.close : null };
+}
+
+async function limitMs(dependencies: ActivityDependencies, job: JobRow, { setting }: Limit): Promise<number> {
+  return setting === 'waitLimitMs' ? credentialWaitMs(dependencies, job) : dependencies.settings[setting];
 }
 
 /** False for a shard of one item: there is no smaller one. */

@@ -5,16 +5,16 @@ import { readOutcomeCodes } from '../db/outcome-codes.ts';
 import { endReread } from '../db/shard-marks.ts';
 import { getShard, type ShardRow } from '../db/shards.ts';
 import { insertUnmatchedLines, recordIngestWarnings, type UnmatchedLine } from '../db/unmatched-lines.ts';
-import { type JsonlLine, splitLineBatches } from '../providers/jsonl.ts';
+import { keptErrors } from '../domain/provider-words.ts';
+import { endedBatch } from '../providers/ended-batch.ts';
+import { type JsonlLine, MAX_LINE_BYTES, splitLineBatches } from '../providers/jsonl.ts';
 import type { BatchProvider, NativeBatch, ResultFile } from '../providers/provider.ts';
 import { ProviderError } from '../providers/provider-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
 import type { ProviderActivities } from './interfaces.ts';
-import { asLastPolled } from './last-polled.ts';
-import { getProvider } from './providers.ts';
-import { type MatchedLine, matchLines } from './read-results.ts';
-import { MAX_LINE_BYTES } from './take-lines.ts';
+import { keepArtifact } from './keep-artifact.ts';
+import { type MatchedLine, matchLines, toKeptLine } from './read-results.ts';
 import { DENIALS } from './waiting.ts';
 
 /** Lines that came too late are numbered apart from those that never named an item: output from here on, errors next. */
@@ -47,9 +47,9 @@ export function createRereadResults(dependencies: ActivityDependencies): Provide
     const job = await getJobRow(db.pool, ref.jobId);
     const shard = await getShard(db.pool, job.key, ref.shard);
     if (shard.rereadRequestedAt === null) return { late: 0 };
-    const provider = getProvider(dependencies.providers, shard.provider);
     const batches: BatchReread[] = [];
     for (const attempt of await listSentAttempts(db.pool, job.key, ref.shard)) {
+      const provider = await dependencies.providers.of(attempt.provider, attempt.credentialId);
       batches.push(await reread(dependencies, { job, shard, attempt, provider }));
     }
     const late = batches.reduce((sum, batch) => sum + batch.late_lines, 0);
@@ -94,31 +94,37 @@ async function retrieve(
   try {
     const providerBatchId = attempt.providerBatchId ?? '';
     const batch = await provider.retrieveBatch({ providerBatchId, signal: cancellationSignal() });
-    await recordPoll(db.pool, job.key, attempt, { ...batch, nativeErrors: batch.validationErrors, now: now() });
+    await recordPoll(db.pool, job.key, attempt, {
+      ...batch,
+      nativeErrors: keptErrors(job.terms.storage, batch.validationErrors),
+      now: now(),
+    });
     return batch;
   } catch (error) {
     const isKept = attempt.endedAt !== null && error instanceof ProviderError && DENIALS.includes(error.code);
-    if (isKept) return asLastPolled(attempt);
+    if (isKept) return endedBatch(attempt);
     throw error;
   }
 }
 
 async function rereadFile(
-  { db }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   rereading: Rereading,
   file: ResultFile,
   fileNo: number,
 ): Promise<number> {
+  const { db } = dependencies;
   const { job, attempt, provider } = rereading;
   let late = 0;
-  const source = provider.downloadFile({ file, signal: cancellationSignal() });
+  const download = provider.downloadFile({ file, signal: cancellationSignal() });
+  const source = keepArtifact(dependencies, { job, attempt, file, fileNo }, download);
   for await (const lines of splitLineBatches(source, { maxLineBytes: MAX_LINE_BYTES })) {
     beat();
     const { matched, unmatched } = matchLines(provider, rereading, lines);
     const named = unmatched.map((line) => ({ ...line, file: fileNo }));
     await insertUnmatchedLines(db.pool, job.key, attempt, named);
     const news = await findNews(db, job, matched);
-    const kept = toUnmatched(lines, news, LATE_FILE[file.kind]);
+    const kept = toUnmatched(lines, news, LATE_FILE[file.kind]).map((line) => toKeptLine(job, line));
     late += await insertUnmatchedLines(db.pool, job.key, attempt, kept);
   }
   return late;

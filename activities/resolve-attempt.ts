@@ -12,7 +12,6 @@ import { isCredentialWaitOver } from './credential-wait.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal } from './heartbeats.ts';
 import type { ProviderActivities, ResolveResult } from './interfaces.ts';
-import { getProvider } from './providers.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
 
@@ -63,9 +62,10 @@ export function createResolveAttempt(dependencies: ActivityDependencies): Provid
 /** Without a label a provider may name batches that other attempts have: those are none of this one's. */
 export async function findCandidates(
   { db, providers }: ActivityDependencies,
-  { job, shard, attempt }: Looking,
+  { job, attempt }: Pick<Looking, 'job' | 'attempt'>,
 ): Promise<NativeBatch[]> {
-  const found = await getProvider(providers, shard.provider).findBatches({
+  const provider = await providers.of(attempt.provider, attempt.credentialId);
+  const found = await provider.findBatches({
     attemptToken: attempt.attemptToken,
     inputFileId: attempt.inputFileId,
     itemCount: attempt.itemCount,
@@ -92,7 +92,7 @@ async function answerNoLook(
   const at = now();
   if (error.code === 'credential_refused') {
     await recordMove(db, job, shard.shard, { state: shard.state, waiting: 'credential_refused', now: at });
-    if (isCredentialWaitOver(shard, attempt, at, settings.waitLimitMs))
+    if (await isCredentialWaitOver({ db, settings }, { job, shard, attempt }, at))
       return { kind: 'close', reason: 'credential_refused' };
   }
   return { kind: 'no_answer', delayMs: error.retryAfterMs ?? settings.listingLagMs };

@@ -2,14 +2,16 @@ import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '.
 import { accountOf } from '../db/capacity-accounts.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { readNativeError } from '../db/native-errors.ts';
+import { chooseCredential } from '../db/provider-credentials.ts';
+import { deleteSettledRequests } from '../db/request-deletion.ts';
 import { countOpenItems, estimateInputTokens, getShard, type ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type CloseReason, remainderOutcome } from '../domain/close-reason.ts';
 import { heldForMs, stopReason } from '../domain/execution-times.ts';
 import { isShardOpen } from '../domain/shard-state.ts';
+import { keepsContent } from '../domain/storage-terms.ts';
 import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { GATEWAY_CREDENTIAL } from './gateway-credential.ts';
 import { beat } from './heartbeats.ts';
 import type { ShardActivities, ShardRef, ShardStep } from './interfaces.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
@@ -48,6 +50,7 @@ export function createShardActivities(dependencies: ActivityDependencies): Shard
       for (const range of settleRanges(shard)) {
         beat();
         closed += await settleRemainder(db, { job, shard, attempt: attempt?.attempt ?? 0, ...range }, remainder);
+        if (isDoneWithRequests(job)) await deleteSettledRequests(db.pool, job.key, number, range);
       }
       await recordMove(db, job, number, { state: 'settled', waiting: null, now: now() }, attempt);
       // What it had waited for, or had itself, is another's now.
@@ -71,7 +74,8 @@ async function decideStep(
   const at = dependencies.now();
   const stopped = stopReason(job, at);
   if (attempt !== null && attempt.closedAt === null) {
-    if (!isUnsent(attempt) || stopped === null) return goOn(attempt, shard, dependencies);
+    if (stopped === null ? await keepsCredential(client, job, attempt) : !isUnsent(attempt))
+      return goOn(attempt, shard, dependencies);
     await closeAttempt(client, job.key, attempt, { outcome: 'not_sent', now: at });
   }
   if (stopped !== null) return { kind: 'close', reason: stopped };
@@ -81,6 +85,11 @@ async function decideStep(
   return startAttempt(client, job, shard, attempt, dependencies);
 }
 
+/** Nothing sends the items of a settled shard again but a wave of retries, and those need the requests until the job's end. */
+function isDoneWithRequests({ terms, retryPolicy }: JobRow): boolean {
+  return !keepsContent(terms.storage) && (retryPolicy?.maxAttempts ?? 1) <= 1;
+}
+
 /** Ends for which the provider has said why, and that one word of it holds for every item. */
 function isRefusal(reason: CloseReason): boolean {
   return reason === 'rejected' || reason === 'batch_failed';
@@ -88,6 +97,11 @@ function isRefusal(reason: CloseReason): boolean {
 
 function isUnsent(attempt: AttemptRow): boolean {
   return attempt.providerBatchId === null && attempt.createStartedAt === null;
+}
+
+/** What was sent stays with its credential. What was not goes with whichever is first in line when it is. */
+async function keepsCredential(client: Client, job: JobRow, attempt: AttemptRow): Promise<boolean> {
+  return !isUnsent(attempt) || (await chooseCredential(client, job, attempt.provider)) === attempt.credentialId;
 }
 
 function goOn(attempt: AttemptRow, shard: ShardRow, dependencies: ActivityDependencies): ShardStep {
@@ -122,7 +136,7 @@ async function startAttempt(
     attemptToken: newAttemptToken(),
     provider: shard.provider,
     endpoint: job.endpoint,
-    credentialId: GATEWAY_CREDENTIAL,
+    credentialId: await chooseCredential(client, job, shard.provider),
     itemCount: items,
     estimatedInputTokens: await estimateInputTokens(client, job.key, shard, items),
     disownedBatchIds: last?.disownedBatchIds ?? [],

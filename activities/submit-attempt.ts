@@ -15,7 +15,6 @@ import { buildInput } from './build-input.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { cancellationSignal, whileBeating } from './heartbeats.ts';
 import type { AttemptRef, ProviderActivities, SubmitResult, WaitingReason } from './interfaces.ts';
-import { getProvider } from './providers.ts';
 import { takeTurn } from './queue-turn.ts';
 import { recordMove } from './record-move.ts';
 import { answerRefusal } from './refusals.ts';
@@ -59,7 +58,7 @@ async function submit(dependencies: ActivityDependencies, job: JobRow, ref: Atte
   if (pauseMs > 0) return { kind: 'wait', reason: 'confirming_submission', delayMs: pauseMs, giveUp: null };
   const capability = catalogue.findCapability(shard.provider, job.endpoint, shard.providerModel);
   const oneAtATime = capability?.sizesDiffer ?? true;
-  const provider = getProvider(dependencies.providers, shard.provider);
+  const provider = await dependencies.providers.of(attempt.provider, attempt.credentialId);
   const submission = { job, shard, attempt, provider, oneAtATime };
   if (oneAtATime && (await isCreateUnanswered(db.pool, job.key, attempt)))
     return waitToCreate(dependencies, submission);

@@ -4,19 +4,19 @@ import { clearUnmatchedLines, insertUnmatchedLines } from '../db/unmatched-lines
 import { customerAmount } from '../domain/customer-pricing.ts';
 import { isLastReading } from '../domain/ingest-decision.ts';
 import type { Amount } from '../domain/money.ts';
+import { keepsContent } from '../domain/storage-terms.ts';
 import type { Usage } from '../domain/usage.ts';
 import { settleCompleted } from '../ledger/settle-completed.ts';
-import { splitLineBatches } from '../providers/jsonl.ts';
+import { MAX_LINE_BYTES, splitLineBatches } from '../providers/jsonl.ts';
 import type { NativeBatch, ResultFile } from '../providers/provider.ts';
 import { ProviderError, type ProviderErrorCode } from '../providers/provider-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
+import { keepArtifact } from './keep-artifact.ts';
 import { itemsWithoutUsage, type MatchedLine, matchLines, toStagedLine } from './read-results.ts';
 import type { Counts, Reading } from './reading.ts';
 import { settleRangeOf } from './settle-ranges.ts';
 
-/** A line longer than this is no result of ours: kept as unmatched. */
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_LINES = 10_000;
 /** Answers may be long: what waits to be written is bounded by size too. */
 const CHUNK_CHARS = 4_000_000;
@@ -59,12 +59,13 @@ export function isGone(
 }
 
 async function takeFile(
-  { db, settings }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   reading: Reading,
   file: ResultFile,
   fileNo: number,
   counts: Counts,
 ): Promise<void> {
+  const { db, settings } = dependencies;
   const { attempt, provider, job } = reading;
   // What may be the fault of this one download is settled only when no better reading can be hoped for.
   const isLast = isLastReading(reading, settings);
@@ -81,7 +82,8 @@ async function takeFile(
     // Looked at by the next flush; until then a failed write must not end the process.
     written.catch(() => undefined);
   };
-  const source = provider.downloadFile({ file, signal: cancellationSignal() });
+  const download = provider.downloadFile({ file, signal: cancellationSignal() });
+  const source = keepArtifact(dependencies, { job, attempt, file, fileNo }, download);
   for await (const lines of splitLineBatches(source, { maxLineBytes: MAX_LINE_BYTES })) {
     beat();
     const { matched, unmatched, foreign } = matchLines(provider, reading, lines);
@@ -145,6 +147,7 @@ async function priceLines(
       model: shard.providerModel,
       estimate: estimates?.get(line.itemNo),
       priceForCustomer,
+      keepsContent: keepsContent(job.terms.storage),
     }),
   );
 }

@@ -26,14 +26,14 @@ export async function answerUnread(
   const { retryAfterMs } = error;
   const patient = resendDelay({ waitedMs: waited, firstDelayMs: settings.pollMinMs, retryAfterMs, random01: random() });
   const delayMs = untilDeadline(job, patient, at);
-  await recordNativeErrors(db.pool, job.key, attempt, [
+  await recordNativeErrors(db.pool, job, attempt, [
     { code: error.code, status: error.status, message: error.message, at },
   ]);
   const nextPollAt = new Date(at.getTime() + delayMs);
   await recordMove(db, job, shard.shard, { state: 'ingesting', waiting, nextPollAt, now: at });
   const facts = { settled: 0, remaining: shard.itemCount, unmatched: 0 };
   if (waiting === 'credential_refused') {
-    const isOver = isCredentialWaitOver(shard, attempt, at, settings.waitLimitMs);
+    const isOver = await isCredentialWaitOver({ db, settings }, { job, shard, attempt }, at);
     if (isOver) return { next: 'close', reason: 'credential_refused', ...facts };
   } else if (isOutOfReach(attempt, at)) {
     return { next: 'close', reason: 'lost', ...facts };

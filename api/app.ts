@@ -5,10 +5,15 @@ import { type ApiApp, type ApiContext, newApiApp } from './env.ts';
 import { answerError, noSuchPath, toGatewayError } from './errors.ts';
 import { accessLog } from './middleware/access-log.ts';
 import { authenticate } from './middleware/authenticate.ts';
+import { limitRequests } from './middleware/limit-requests.ts';
 import { requestId } from './middleware/request-id.ts';
+import { requireSmallHead } from './middleware/require-small-head.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
 import { openApiDocument, registerSecurity } from './openapi.ts';
 import { adminRouter } from './routes/admin/router.ts';
 import { analyticsRouter } from './routes/analytics/router.ts';
+import { auditRouter } from './routes/audit/router.ts';
+import { allowTemporalUi, codecRouter } from './routes/codec/router.ts';
 import { docsRouter } from './routes/docs/router.ts';
 import { healthRouter } from './routes/health/router.ts';
 import { jobsRouter } from './routes/jobs/router.ts';
@@ -17,12 +22,14 @@ import { operatorRouter } from './routes/operator/router.ts';
 import { providerWebhooksRouter } from './routes/provider-webhooks/router.ts';
 import { schedulesRouter } from './routes/schedules/router.ts';
 import { usageRouter } from './routes/usage/router.ts';
+import { webhooksRouter } from './routes/webhooks/router.ts';
 
 /** The whole HTTP surface over the given dependencies; it listens nowhere by itself. */
 export function createApp(dependencies: ApiDependencies): ApiApp {
   const app = newApiApp();
-  app.use(requestId, accessLog(dependencies.logger));
-  app.use('/v1/*', authenticate(dependencies));
+  app.use(requestId, securityHeaders, accessLog(dependencies.logger), requireSmallHead);
+  app.use('/codec/*', allowTemporalUi(dependencies), limitRequests(dependencies, authenticate(dependencies)));
+  app.use('/v1/*', limitRequests(dependencies, authenticate(dependencies)));
   app.use(
     methodNotAllowed({
       app,
@@ -35,11 +42,14 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
   app.route('/', healthRouter(dependencies));
   app.route('/', jobsRouter(dependencies));
   app.route('/', schedulesRouter(dependencies));
+  app.route('/', webhooksRouter(dependencies));
   app.route('/', usageRouter(dependencies));
   app.route('/', analyticsRouter(dependencies));
   app.route('/', modelsRouter(dependencies));
   app.route('/', operatorRouter(dependencies));
   app.route('/', adminRouter(dependencies));
+  app.route('/', auditRouter(dependencies));
+  app.route('/', codecRouter(dependencies));
   app.route('/', providerWebhooksRouter(dependencies));
   app.route('/', docsRouter());
   registerSecurity(app);

@@ -32,5 +32,7 @@ export interface JobWorkflows {
   startShard(shard: StartableShard): Promise<SignalOutcome>;
   /** The workflow's own answer to its `state` query, null when none came within two seconds. */
   queryState(jobId: string): Promise<BatchJobState | null>;
+  /** Has what is due for deletion deleted now; where it is being done already, the run under way may have passed it. */
+  runRetention(): Promise<SignalOutcome>;
   isReachable(): Promise<boolean>;
 }

@@ -7,6 +7,7 @@ interface Operation {
   operationId: string;
   summary?: string;
   security?: unknown[];
+  requestBody?: unknown;
   parameters?: { name: string; in: string }[];
   responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
 }
@@ -41,7 +42,7 @@ test.each(secured)('$method $path declares its key and its errors', ({ operation
 test('the route of providers asks for a signature instead of a key', () => {
   const { post } = document.paths['/provider-webhooks/{provider}'];
   expect(post).toMatchObject({ tags: ['Provider webhooks'], security: [] });
-  expect(Object.keys(post.responses)).toEqual(['200', '400', '404', '413', '500', '503']);
+  expect(Object.keys(post.responses)).toEqual(['200', '400', '404', '408', '413', '414', '431', '500', '503']);
   const headers = (post.parameters as { name: string; in: string }[]).filter((parameter) => parameter.in === 'header');
   expect(headers.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
 });
@@ -70,6 +71,36 @@ test('the document has the members OpenAPI 3.1 requires', () => {
   });
   for (const { operation } of operations) {
     for (const response of Object.values(operation.responses)) expect(response.description).not.toBe('');
+  }
+});
+
+test('what may be null is told so that null is valid', () => {
+  expect(document.components.schemas.BatchScheduleRun.properties.job_status).toEqual({
+    anyOf: [{ $ref: '#/components/schemas/BatchJobStatus' }, { type: 'null' }],
+  });
+  const mixed = [...JSON.stringify(document).matchAll(/"allOf":\[\{"\$ref":"[^"]+"\},(\{[^}]*\})/g)].map(
+    ([, also]) => also,
+  );
+  expect(mixed.filter((also) => also?.includes('"null"'))).toEqual([]);
+});
+
+test('every operation may answer what comes before it is looked at, and one with a body what a body may be', () => {
+  for (const { path, method, operation } of operations) {
+    const statuses = Object.keys(operation.responses);
+    const key = operation.parameters?.some(({ name }) => name === 'idempotency-key') === true;
+    const expected = [
+      '400',
+      '408',
+      '414',
+      '431',
+      '500',
+      '503',
+      ...(key ? ['409'] : []),
+      ...(path.includes('{') ? ['404'] : []),
+    ];
+    if (operation.requestBody !== undefined) expected.push('413');
+    if (operation.requestBody !== undefined && secured.some((one) => one.path === path)) expected.push('415');
+    expect(statuses, `${method} ${path}`).toEqual(expect.arrayContaining(expected));
   }
 });
 

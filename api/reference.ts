@@ -14,6 +14,9 @@ const UNUSED: ApiDependencies = {
   get cipher(): never {
     throw unused();
   },
+  get artifacts(): never {
+    throw unused();
+  },
   get workflows(): never {
     throw unused();
   },
@@ -23,10 +26,16 @@ const UNUSED: ApiDependencies = {
   get allowedFetchHosts(): never {
     throw unused();
   },
+  get providers(): never {
+    throw unused();
+  },
   get providerWebhooks(): never {
     throw unused();
   },
   get intake(): never {
+    throw unused();
+  },
+  get limits(): never {
     throw unused();
   },
   logger: createLogger({ level: 'silent', service: 'api' }),

@@ -10,15 +10,21 @@ const DESCRIPTIONS: { readonly [status in ErrorStatus]: string } = {
   404: 'Unknown, or not the key’s to see.',
   405: 'The path takes other methods; `Allow` names them.',
   406: 'No offered form is accepted.',
+  408: 'The call came too slowly.',
   409: 'The state of things does not allow it now.',
   410: 'The content was deleted.',
   413: 'Too large.',
+  414: 'The path and query are too long.',
   415: 'Another content type or encoding is needed.',
   422: 'Understood, but impossible.',
   429: 'Too much at once; `Retry-After` tells when to come back.',
+  431: 'The headers are too large.',
   500: 'A fault of the gateway.',
   503: 'Something the gateway needs is away, and nothing was done.',
 };
+
+/** What may be answered to any call, also before it is known which one it is. */
+const OF_ALL = [400, 408, 414, 431, 500, 503] as const;
 
 interface ErrorResponse {
   readonly description: string;
@@ -28,15 +34,15 @@ interface ErrorResponse {
 /** The error answers of a route: those named, and those that every authenticated route may give. */
 export function errorResponses<Status extends ErrorStatus = never>(
   ...statuses: readonly Status[]
-): { [status in Status | 400 | 401 | 403 | 500 | 503]: ErrorResponse } {
-  return describeErrors([400, 401, 403, 500, 503, ...statuses]);
+): { [status in Status | (typeof OF_ALL)[number] | 401 | 403 | 429]: ErrorResponse } {
+  return describeErrors([...OF_ALL, 401, 403, 429, ...statuses]);
 }
 
 /** Those of a route that asks for no key. */
 export function keylessErrorResponses<Status extends ErrorStatus = never>(
   ...statuses: readonly Status[]
-): { [status in Status | 400 | 500 | 503]: ErrorResponse } {
-  return describeErrors([400, 500, 503, ...statuses]);
+): { [status in Status | (typeof OF_ALL)[number]]: ErrorResponse } {
+  return describeErrors([...OF_ALL, ...statuses]);
 }
 
 function describeErrors<Status extends ErrorStatus>(

@@ -5,7 +5,7 @@ import {
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { batchJobWorkflowId, providerBatchWorkflowId } from '../workflows/ids.ts';
+import { batchJobWorkflowId, providerBatchWorkflowId, RETENTION_SCHEDULE_ID } from '../workflows/ids.ts';
 import {
   admitUpdate,
   batchJobStateQuery,
@@ -44,6 +44,14 @@ export function createJobWorkflows(client: Client): JobWorkflows {
       const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
       const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
       return within(answer, QUERY_MS, null);
+    },
+    runRetention: () => {
+      const run = () => client.schedule.getHandle(RETENTION_SCHEDULE_ID).trigger();
+      const done = bounded(client, SIGNAL_MS, run).then(
+        (): SignalOutcome => 'signalled',
+        (): SignalOutcome => 'unreachable',
+      );
+      return within(done, SIGNAL_MS, 'unreachable');
     },
     isReachable: () => isReachable(client),
   };

@@ -12,10 +12,11 @@ const TOKENS = ['input_tokens', 'cached_input_tokens', 'cache_write_tokens', 'ou
 const MONEY = ['cost', 'upstream_amount', 'customer_amount', 'currency'];
 const COUNTS = ['items', 'completed', 'failed', 'expired', 'cancelled'];
 const DEADLINES = ['retrieval_deadline', 'provider_deadline', 'deletion_deadline'];
+const STORAGE = ['storage', 'raw_input_stored', 'raw_output_stored', 'artifact_location', 'request_body_deleted_at'];
 const SUMS = [...COUNTS, ...TOKENS, 'usage_estimated_items', ...MONEY];
 
 const COLUMNS = {
-  job: [...RECORD, 'status', ...SUMS, 'first_settled_at', 'last_settled_at', ...DEADLINES],
+  job: [...RECORD, 'status', ...SUMS, 'first_settled_at', 'last_settled_at', ...DEADLINES, ...STORAGE],
   item: [
     ...RECORD,
     'item_id',
@@ -25,7 +26,10 @@ const COLUMNS = {
     'usage_estimated',
     ...MONEY,
     'settled_at',
+    'request_hash',
+    'response_hash',
     ...DEADLINES,
+    ...STORAGE,
   ],
 } as const;
 

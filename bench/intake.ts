@@ -86,7 +86,14 @@ async function timeAppend(
   );
   const start = performance.now();
   const { accepted } = await appendItems(dependencies, {
-    principal: { keyId: 'bench', role: 'tenant_admin', tenantId: TENANT, projectId: null, customerId: null },
+    principal: {
+      keyId: 'bench',
+      role: 'tenant_admin',
+      tenantId: TENANT,
+      projectId: null,
+      customerId: null,
+      scopes: [],
+    },
     jobId: fromUuid('job', uuid),
     format: 'ndjson',
     stream: Readable.from(cut(body, BODY_CHUNK_BYTES)),

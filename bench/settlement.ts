@@ -113,6 +113,7 @@ function providerOf(results: { readonly file: Buffer; readonly items: number }):
     listLabelled: null,
     retrieveBatch: known,
     cancelBatch: known,
+    deleteFiles: async () => undefined,
     resultFiles: (ended) => real.resultFiles(ended),
     downloadFile: () => Readable.from(cut(results.file)),
     decodeLine: (endpoint, line) => real.decodeLine(endpoint, line),

@@ -9,6 +9,8 @@ import { Suspension, SuspensionList } from '../contracts/suspension.ts';
 import { type ChangeTenant, Tenant } from '../contracts/tenant.ts';
 import type { Client, Query } from './client.ts';
 import { pathSegment } from './gateway.ts';
+import { identityCalls } from './identity-calls.ts';
+import { retentionCalls } from './retention-calls.ts';
 
 const PRICES = '/v1/admin/prices';
 const CAPABILITIES = '/v1/admin/capabilities';
@@ -16,6 +18,8 @@ const CAPABILITIES = '/v1/admin/capabilities';
 /** The calls of a gateway admin's key. What comes from a file is sent as it is: the gateway knows what is wrong with it. */
 export function adminCalls(client: Client) {
   return {
+    ...identityCalls(client),
+    ...retentionCalls(client),
     getAliases: (tenantId: string) => client.get(`${tenantPath(tenantId)}/aliases`, TenantAliases),
     setAliases: (tenantId: string, aliases: unknown) =>
       client.send('PUT', `${tenantPath(tenantId)}/aliases`, AliasesSet, { json: { aliases } }),

@@ -18,10 +18,12 @@ import { retryCommand } from './commands/retry.ts';
 import { runCommand } from './commands/run.ts';
 import { schedulesCommand } from './commands/schedules.ts';
 import { statusCommand } from './commands/status.ts';
+import { storageCommand } from './commands/storage.ts';
 import { submitCommand } from './commands/submit.ts';
 import { upCommand } from './commands/up.ts';
 import { usageCommand } from './commands/usage.ts';
 import { validateCommand } from './commands/validate.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 
 /** Every command, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
@@ -37,11 +39,13 @@ export const COMMANDS: readonly Command[] = [
   validateCommand,
   submitCommand,
   quoteCommand,
+  storageCommand,
   usageCommand,
   analyticsCommand,
   ledgerCommand,
   budgetsCommand,
   schedulesCommand,
+  webhooksCommand,
   modelsCommand,
   operatorCommand,
   pollNowCommand,

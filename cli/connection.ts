@@ -5,6 +5,7 @@ import type { StackReady } from '../local/stack-options.ts';
 import { type AdminCalls, adminCalls } from './admin-calls.ts';
 import { Client } from './client.ts';
 import type { Context } from './command.ts';
+import { type CredentialCalls, credentialCalls } from './credential-calls.ts';
 import { usageError } from './errors.ts';
 import { type OperatorCalls, operatorCalls, type TenantCalls, tenantCalls } from './gateway.ts';
 import { VERSION } from './version.ts';
@@ -29,6 +30,14 @@ export function connectOperator(values: ConnectionValues, context: Context): Ope
 
 export function connectAdmin(values: ConnectionValues, context: Context): AdminCalls {
   return adminCalls(connect(values, context, ADMIN));
+}
+
+/** The calls about keys at providers; without `tenant`, the gateway's own. */
+export function connectCredentials(
+  values: ConnectionValues & { readonly tenant?: string },
+  context: Context,
+): CredentialCalls {
+  return credentialCalls(connect(values, context, ADMIN), values.tenant);
 }
 
 interface KeySource {

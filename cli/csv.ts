@@ -1,5 +1,5 @@
 /** What a spreadsheet would run as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 /** One record of RFC 4180, line end included. Null is an empty cell. */
 export function csvRecord(cells: readonly (string | number | boolean | null)[]): string {

@@ -11,6 +11,7 @@ import { BudgetList } from '../contracts/budget.ts';
 import type { CreateJob } from '../contracts/create-job.ts';
 import { ItemsAccepted } from '../contracts/item.ts';
 import { BatchJob, BatchJobList } from '../contracts/job.ts';
+import { JobStorage } from '../contracts/job-storage.ts';
 import { LedgerPage } from '../contracts/ledger-entry.ts';
 import { ModelList } from '../contracts/model.ts';
 import {
@@ -28,6 +29,7 @@ import { JobUsageExport, UsageReport } from '../contracts/usage-record.ts';
 import { Validation } from '../contracts/validation.ts';
 import { analyticsCall } from './analytics-call.ts';
 import type { Client, Query } from './client.ts';
+import { webhookCalls } from './webhook-calls.ts';
 
 const JOBS = '/v1/batch-jobs';
 const SCHEDULES = '/v1/batch-schedules';
@@ -67,6 +69,7 @@ export function tenantCalls(client: Client) {
       }),
     deleteJob: (jobId: string) => client.delete(jobPath(jobId)),
     quote: (jobId: string) => client.get(`${jobPath(jobId)}/quote`, JobQuote),
+    storage: (jobId: string) => client.get(`${jobPath(jobId)}/storage`, JobStorage),
     listLedger: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/ledger`, LedgerPage, query),
     exportUsage: (jobId: string, query: Query) => client.get(`${jobPath(jobId)}/usage`, JobUsageExport, query),
     streamUsage: (jobId: string, query: Query) => client.stream(`${jobPath(jobId)}/usage`, '*/*', query),
@@ -84,6 +87,7 @@ export function tenantCalls(client: Client) {
         idempotencyKey: randomUUID(),
       }),
     deleteSchedule: (scheduleId: string) => client.delete(schedulePath(scheduleId)),
+    ...webhookCalls(client),
     listBudgets: () => client.get('/v1/budgets', BudgetList),
     listModels: () => client.get('/v1/models', ModelList),
   };

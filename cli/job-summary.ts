@@ -35,6 +35,7 @@ export function describeJob(job: BatchJob, context: Pick<Context, 'terminal'>): 
     ['ended', time(job.completed_at)],
     ['took', took(job)],
     ['expires', job.completed_at === null ? time(job.expires_at) : null],
+    ['storage', job.storage],
     ['results until', time(job.retrieval_deadline)],
     ['content deleted', time(job.content_deleted_at)],
     [

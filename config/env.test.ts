@@ -8,6 +8,7 @@ import {
   findDatabaseUrl,
   readApiConfig,
   readDatabaseUrl,
+  readSealing,
   readWorkerConfig,
 } from './env.ts';
 import { TEMPORAL_VARIABLES, VARIABLES } from './variables.ts';
@@ -50,6 +51,8 @@ test('a process starts with nothing but a database', () => {
     spoolMaxBytes: 10 * 1024 ** 3,
     allowedFetchHosts: new Set(),
     encryptionKeys: [],
+    sealsPayloads: false,
+    artifacts: null,
     logLevel: 'info',
     providerFacts: {
       anthropicApiVersion: '2026-10-21',
@@ -61,7 +64,24 @@ test('a process starts with nothing but a database', () => {
     temporalUiUrl: null,
     maxLineBytes: 8 * 1024 ** 2,
     maxJsonBodyBytes: 32 * 1024 ** 2,
+    limits: {
+      requestsPerMinute: 6_000,
+      refusedKeysPerMinute: 60,
+      trustedProxies: 0,
+      maxUploads: 64,
+      maxUploadsPerTenant: 16,
+    },
+    server: {
+      maxConnections: 5_000,
+      maxHeaderBytes: 16_384,
+      headersTimeoutMs: 15_000,
+      bodyPace: { windowMs: 30_000, minBytes: 4_096 },
+    },
     maxItemsPerJob: 5_000_000,
+    openai: { apiKey: null, baseUrl: null },
+    anthropic: { apiKey: null, baseUrl: null },
+    gemini: { apiKey: null, baseUrl: null },
+    configuredKeys: new Map(),
     providerWebhooks: { signedLikeOpenAi: new Map(), gemini: { secrets: [], jwks: null, audience: null } },
   });
   expect(readWorkerConfig({ DATABASE_URL })).toMatchObject({
@@ -210,4 +230,53 @@ test('commands that only need the database ask for nothing else', () => {
 
 test("a child process gets this one's environment with changes", () => {
   expect(childEnvironment({ BATCHGATE_PORT: '1' })).toEqual({ ...process.env, BATCHGATE_PORT: '1' });
+});
+
+test('what Temporal keeps is sealed only where there is a key to seal with', () => {
+  const on = { DATABASE_URL, BATCHGATE_PAYLOAD_CODEC: 'on' };
+  const keys = { BATCHGATE_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}` };
+  expect(readApiConfig({ ...on, ...keys }).sealsPayloads).toBe(true);
+  expect(readWorkerConfig({ DATABASE_URL, ...keys }).sealsPayloads).toBe(false);
+  expect(readSealing(keys)).toMatchObject({ encryptionKeys: [{ id: 'a' }], sealsPayloads: false });
+  for (const read of [readApiConfig, readWorkerConfig, readSealing])
+    expect(() => read(on)).toThrow('BATCHGATE_PAYLOAD_CODEC can be on only where BATCHGATE_ENCRYPTION_KEYS has a key');
+  expect(() => readSealing({ BATCHGATE_PAYLOAD_CODEC: 'yes' })).toThrow('BATCHGATE_PAYLOAD_CODEC must be on or off');
+});
+
+test('artifacts go to a folder or a bucket, sealed only where there is a key', () => {
+  const read = (env: Record<string, string>) => readWorkerConfig({ DATABASE_URL, ...env }).artifacts;
+  const s3 = { endpoint: null, region: null, usesPathStyle: false };
+  const folder = 'file:///var/lib/batchgate/artifacts';
+  expect(read({ BATCHGATE_ARTIFACT_STORE: folder })).toEqual({ url: folder, s3, isEncrypted: false });
+  const bucket = {
+    BATCHGATE_ARTIFACT_STORE: 's3://bucket/some/prefix',
+    BATCHGATE_ARTIFACT_S3_ENDPOINT: 'http://127.0.0.1:9000',
+    BATCHGATE_ARTIFACT_S3_REGION: 'eu-central-1',
+    BATCHGATE_ARTIFACT_S3_PATH_STYLE: 'on',
+  };
+  const sealed = {
+    BATCHGATE_ARTIFACT_ENCRYPTION: 'on',
+    BATCHGATE_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+  };
+  expect(read({ ...bucket, ...sealed })).toEqual({
+    url: bucket.BATCHGATE_ARTIFACT_STORE,
+    s3: { endpoint: bucket.BATCHGATE_ARTIFACT_S3_ENDPOINT, region: 'eu-central-1', usesPathStyle: true },
+    isEncrypted: true,
+  });
+  for (const wrong of [
+    '/folder',
+    'file://host/folder',
+    'file:///',
+    's3:///x',
+    's3://b/a b',
+    's3://b/../c',
+    'https://b/x',
+    's3://b?x=1',
+  ])
+    expect(() => read({ BATCHGATE_ARTIFACT_STORE: wrong }), wrong).toThrow(
+      'BATCHGATE_ARTIFACT_STORE must be file:///folder or',
+    );
+  expect(() => read({ ...bucket, BATCHGATE_ARTIFACT_ENCRYPTION: 'on' })).toThrow(
+    'BATCHGATE_ARTIFACT_ENCRYPTION can be on only where BATCHGATE_ENCRYPTION_KEYS has a key',
+  );
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Jwks, readJwksFile } from './jwks-file.ts';
+import { type HttpServerSettings, limitSettings, type RequestLimitSettings } from './limit-settings.ts';
 import { type ConfiguredProvider, readProvidersFile } from './providers-file.ts';
 import { VARIABLES } from './variables.ts';
 
@@ -18,6 +19,10 @@ export interface SharedConfig {
   readonly allowedFetchHosts: ReadonlySet<string>;
   /** What stored secrets are sealed with, the current key first; none where none was given. */
   readonly encryptionKeys: readonly EncryptionKey[];
+  /** Where copies of result files are kept; null for nowhere. */
+  readonly artifacts: ArtifactConfig | null;
+  /** Whether what Temporal keeps of workflows is sealed with them too. */
+  readonly sealsPayloads: boolean;
   readonly logLevel: z.infer<typeof VARIABLES.BATCHGATE_LOG_LEVEL>;
   readonly providerFacts: ProviderFacts;
 }
@@ -36,12 +41,29 @@ export interface EncryptionKey {
   readonly key: Uint8Array;
 }
 
+/** Where artifacts are kept. */
+export interface ArtifactConfig {
+  /** `file:///folder` or `s3://bucket/prefix`. */
+  readonly url: string;
+  readonly s3: { readonly endpoint: string | null; readonly region: string | null; readonly usesPathStyle: boolean };
+  readonly isEncrypted: boolean;
+}
+
 /** How to reach a provider. */
 export interface ProviderAccess {
   /** Null where none was given. */
   readonly apiKey: string | null;
   /** Null for the provider's own address. */
   readonly baseUrl: string | null;
+}
+
+/** The gateway's own access to its providers: the worker's for everything, the api's for results that stay with them. */
+export interface ProviderKeys {
+  readonly openai: ProviderAccess;
+  readonly anthropic: ProviderAccess;
+  readonly gemini: ProviderAccess;
+  /** Keys of the providers of the providers file, by their names. */
+  readonly configuredKeys: ReadonlyMap<string, string>;
 }
 
 /** What proves that an event came from a provider. */
@@ -55,27 +77,24 @@ export interface ProviderWebhookKeys {
   };
 }
 
-export interface ApiConfig extends SharedConfig {
+export interface ApiConfig extends SharedConfig, ProviderKeys {
   readonly host: string;
   /** 0 is any free port. */
   readonly port: number;
   /** For links to workflows in answers to operators. */
   readonly temporalUiUrl: string | null;
   readonly maxJsonBodyBytes: number;
+  readonly limits: RequestLimitSettings;
+  readonly server: HttpServerSettings;
   readonly providerWebhooks: ProviderWebhookKeys;
 }
 
-export interface WorkerConfig extends SharedConfig {
+export interface WorkerConfig extends SharedConfig, ProviderKeys {
   readonly healthPort: number;
   /** The task queues this process serves; null is all of them. */
   readonly queues: readonly string[] | null;
   /** File with the workflow code, bundled beforehand; null where the worker bundles it at its start. */
   readonly workflowBundle: string | null;
-  readonly openai: ProviderAccess;
-  readonly anthropic: ProviderAccess;
-  readonly gemini: ProviderAccess;
-  /** Keys of the providers of the providers file, by their names. */
-  readonly configuredKeys: ReadonlyMap<string, string>;
   readonly pollMinMs: number;
   readonly pollMaxMs: number;
   readonly createDeadlineMs: number;
@@ -102,6 +121,8 @@ export function readApiConfig(env: Environment = process.env): ApiConfig {
     port: values.BATCHGATE_PORT,
     temporalUiUrl: values.BATCHGATE_TEMPORAL_UI_URL ?? null,
     maxJsonBodyBytes: values.BATCHGATE_MAX_JSON_BODY_BYTES,
+    ...limitSettings(values),
+    ...providerKeys(values, shared.providerFacts.configured, env),
     providerWebhooks: providerWebhookKeys(values, shared.providerFacts.configured, env),
   };
 }
@@ -115,15 +136,7 @@ export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
     healthPort: values.BATCHGATE_WORKER_HEALTH_PORT,
     queues: values.BATCHGATE_WORKER_QUEUES ?? null,
     workflowBundle: values.BATCHGATE_WORKFLOW_BUNDLE ?? null,
-    openai: access(values.OPENAI_API_KEY, values.OPENAI_BASE_URL),
-    anthropic: access(values.ANTHROPIC_API_KEY, values.ANTHROPIC_BASE_URL),
-    gemini: access(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL),
-    configuredKeys: new Map(
-      shared.providerFacts.configured.flatMap(({ name, api_key_variable }) => {
-        const key = env[api_key_variable];
-        return key ? [[name, key] as const] : [];
-      }),
-    ),
+    ...providerKeys(values, shared.providerFacts.configured, env),
     pollMinMs: values.BATCHGATE_POLL_MIN_MS,
     pollMaxMs: values.BATCHGATE_POLL_MAX_MS,
     createDeadlineMs: values.BATCHGATE_CREATE_DEADLINE_MS,
@@ -158,6 +171,11 @@ const WorkerVariables = z
     error: 'at most BATCHGATE_POLL_MAX_MS',
   });
 
+const SealingVariables = z.object({
+  BATCHGATE_ENCRYPTION_KEYS: VARIABLES.BATCHGATE_ENCRYPTION_KEYS,
+  BATCHGATE_PAYLOAD_CODEC: VARIABLES.BATCHGATE_PAYLOAD_CODEC,
+});
+
 function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
   return {
     databaseUrl: values.DATABASE_URL,
@@ -167,7 +185,8 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
     maxLineBytes: values.BATCHGATE_MAX_LINE_BYTES,
     maxItemsPerJob: values.BATCHGATE_MAX_ITEMS_PER_JOB,
     allowedFetchHosts: new Set(values.BATCHGATE_ALLOWED_FETCH_HOSTS),
-    encryptionKeys: values.BATCHGATE_ENCRYPTION_KEYS ?? [],
+    ...sealing(values),
+    artifacts: artifactConfig(values),
     logLevel: values.BATCHGATE_LOG_LEVEL,
     providerFacts: {
       anthropicApiVersion: values.ANTHROPIC_API_VERSION,
@@ -178,6 +197,53 @@ function sharedConfig(values: z.infer<typeof WorkerVariables>): SharedConfig {
       },
       configured: configuredProviders(values.BATCHGATE_PROVIDERS_FILE),
     },
+  };
+}
+
+/** For commands that read what Temporal keeps. Throws ConfigError. */
+export function readSealing(env: Environment = process.env): Pick<SharedConfig, 'encryptionKeys' | 'sealsPayloads'> {
+  return sealing(parse(SealingVariables, env));
+}
+
+function sealing(values: z.infer<typeof SealingVariables>): Pick<SharedConfig, 'encryptionKeys' | 'sealsPayloads'> {
+  const encryptionKeys = values.BATCHGATE_ENCRYPTION_KEYS ?? [];
+  const sealsPayloads = values.BATCHGATE_PAYLOAD_CODEC === 'on';
+  if (sealsPayloads && encryptionKeys.length === 0)
+    throw new ConfigError('BATCHGATE_PAYLOAD_CODEC can be on only where BATCHGATE_ENCRYPTION_KEYS has a key');
+  return { encryptionKeys, sealsPayloads };
+}
+
+function artifactConfig(values: z.infer<typeof WorkerVariables>): ArtifactConfig | null {
+  const isEncrypted = values.BATCHGATE_ARTIFACT_ENCRYPTION === 'on';
+  if (isEncrypted && values.BATCHGATE_ENCRYPTION_KEYS === undefined)
+    throw new ConfigError('BATCHGATE_ARTIFACT_ENCRYPTION can be on only where BATCHGATE_ENCRYPTION_KEYS has a key');
+  if (values.BATCHGATE_ARTIFACT_STORE === undefined) return null;
+  return {
+    url: values.BATCHGATE_ARTIFACT_STORE,
+    s3: {
+      endpoint: values.BATCHGATE_ARTIFACT_S3_ENDPOINT ?? null,
+      region: values.BATCHGATE_ARTIFACT_S3_REGION ?? null,
+      usesPathStyle: values.BATCHGATE_ARTIFACT_S3_PATH_STYLE === 'on',
+    },
+    isEncrypted,
+  };
+}
+
+function providerKeys(
+  values: z.infer<typeof WorkerVariables>,
+  configured: readonly ConfiguredProvider[],
+  env: Environment,
+): ProviderKeys {
+  return {
+    openai: access(values.OPENAI_API_KEY, values.OPENAI_BASE_URL),
+    anthropic: access(values.ANTHROPIC_API_KEY, values.ANTHROPIC_BASE_URL),
+    gemini: access(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL),
+    configuredKeys: new Map(
+      configured.flatMap(({ name, api_key_variable }) => {
+        const key = env[api_key_variable];
+        return key ? [[name, key] as const] : [];
+      }),
+    ),
   };
 }
 

@@ -61,6 +61,19 @@ function readEncryptionKey(entry: string): { id: string; key: Buffer } | null {
   return id === undefined || base64 === undefined ? null : { id, key: Buffer.from(base64, 'base64') };
 }
 
+const ARTIFACT_STORE = 'file:///folder or s3://bucket/prefix, with plain names in the prefix';
+
+function isArtifactStore(value: string): boolean {
+  const [, place] = /^s3:\/\/(.+)$/.exec(value) ?? [];
+  if (place !== undefined)
+    return place
+      .replace(/\/$/, '')
+      .split('/')
+      .every((part) => /^[A-Za-z0-9_-][\w.-]*$/.test(part));
+  const parsed = URL.parse(value);
+  return parsed?.protocol === 'file:' && parsed.hostname === '' && parsed.pathname.length > 1 && !/[?#]/.test(value);
+}
+
 const http = url(['http:', 'https:']);
 const delayMs = wholeNumber(1, MAX_DELAY_MS);
 const port = wholeNumber(0, 65_535);
@@ -124,7 +137,24 @@ export const VARIABLES = {
   BATCHGATE_MAX_JSON_BODY_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
   BATCHGATE_MAX_ITEMS_PER_JOB: wholeNumber(1, 50_000_000).default(5_000_000),
   BATCHGATE_ENCRYPTION_KEYS: encryptionKeys.optional(),
+  BATCHGATE_PAYLOAD_CODEC: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
+  BATCHGATE_ARTIFACT_STORE: text(ARTIFACT_STORE).refine(isArtifactStore, ARTIFACT_STORE).optional(),
+  BATCHGATE_ARTIFACT_S3_ENDPOINT: http.optional(),
+  BATCHGATE_ARTIFACT_S3_REGION: text('a region such as eu-central-1').optional(),
+  BATCHGATE_ARTIFACT_S3_PATH_STYLE: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
+  BATCHGATE_ARTIFACT_ENCRYPTION: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
   BATCHGATE_ALLOWED_FETCH_HOSTS: hosts.default([]),
+
+  BATCHGATE_REQUESTS_PER_MINUTE: wholeNumber(1, 100_000_000).default(6_000),
+  BATCHGATE_REFUSED_KEYS_PER_MINUTE: wholeNumber(1, 100_000_000).default(60),
+  BATCHGATE_TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
+  BATCHGATE_MAX_UPLOADS: wholeNumber(1, 100_000).default(64),
+  BATCHGATE_MAX_UPLOADS_PER_TENANT: wholeNumber(1, 100_000).default(16),
+  BATCHGATE_MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5_000),
+  BATCHGATE_MAX_HEADER_BYTES: wholeNumber(4_096, MIB).default(16_384),
+  BATCHGATE_HEADERS_TIMEOUT_MS: delayMs.default(15_000),
+  BATCHGATE_BODY_WINDOW_MS: delayMs.default(30_000),
+  BATCHGATE_BODY_MIN_BYTES: wholeNumber(1, GIB).default(4_096),
 } as const;
 
 /** Read by Temporal's own client configuration, as its CLI reads them; here only so that `.env.example` tells of them. */

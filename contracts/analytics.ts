@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { Currency, Money } from './money.ts';
-import { ProviderName } from './provider.ts';
-import { Timestamp } from './text.ts';
+import { ProviderInput } from './provider.ts';
+import { plainText, Timestamp } from './text.ts';
 
 export const ANALYTICS_GROUPS = [
   'tenant',
@@ -22,7 +22,7 @@ const DEFAULT_TOP = 10;
 const MAX_TOP = 100;
 
 const Day = z.iso.date().meta({ example: '2026-08-01' });
-const Id = z.string().min(1).max(MAX_ID_LENGTH).optional();
+const Id = plainText(MAX_ID_LENGTH).optional();
 
 const GroupBy = z
   .string()
@@ -39,7 +39,7 @@ const FILTERS = {
   customer_id: Id,
   api_key_id: Id,
   endpoint: z.enum(ENDPOINTS).optional(),
-  provider: ProviderName.optional(),
+  provider: ProviderInput.optional(),
   model: Id.meta({ description: 'As the provider names it.' }),
 };
 

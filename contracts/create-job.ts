@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { ENDPOINTS } from '../domain/provider.ts';
+import { STORAGE_POLICIES } from '../domain/tenant-policy.ts';
 import { Metadata } from './metadata.ts';
 import { MoneyInput } from './money.ts';
-import { notYet } from './not-yet.ts';
 import { ProviderInput } from './provider.ts';
 import { RequestBody } from './request-body.ts';
 import { RetryPolicyInput } from './retry-policy.ts';
 import { plainText, TimestampInput, uniqueList } from './text.ts';
+import { JobWebhook } from './webhook.ts';
 
 /** The most items one shard may be asked to hold: the largest batch any provider takes. */
 export const MAX_ITEMS_PER_SHARD = 100_000;
@@ -56,12 +57,16 @@ export const CreateJob = z
     request_defaults: RequestDefaults.optional(),
     max_cost: MoneyInput.optional(),
     storage: z
-      .literal('raw', { error: 'only "raw" storage is supported by this version of the gateway' })
+      .enum(STORAGE_POLICIES)
       .optional()
-      .meta({ description: 'What is kept of requests and results.' }),
+      .meta({
+        description:
+          'What is kept of requests and results, from the most to the least. Absent: as the tenant’s policy says; only ' +
+          'what is as strict as that, or stricter, is taken. A tenant made stricter before the submit makes the job so too.',
+      }),
     execution: Execution.optional(),
     retry_policy: RetryPolicyInput.optional(),
-    webhook: notYet('webhook'),
+    webhook: JobWebhook.optional(),
   })
   .meta({ id: 'CreateBatchJob' });
 export type CreateJob = z.infer<typeof CreateJob>;

@@ -60,8 +60,11 @@ export const FocusRow = z.strictObject({
   x_ProviderDeadline: Time.nullable(),
   x_RecordId: z.string(),
   x_RecordVersion: Decimal,
+  x_RequestHash: z.string().nullable(),
+  x_ResponseHash: z.string().nullable(),
   x_RetrievalDeadline: Time.nullable(),
   x_Status: z.string().nullable(),
+  x_Storage: z.string(),
   x_UsageEstimated: z.enum(['true', 'false']),
 });
 export type FocusRow = z.infer<typeof FocusRow>;

@@ -2,6 +2,7 @@ import type { ExecutionTimes } from '../domain/execution-times.ts';
 import { type Amount, parseAmount } from '../domain/money.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { StoragePolicy } from '../domain/tenant-policy.ts';
 import type { CreateJob } from './create-job.ts';
 import { readRetryPolicy } from './retry-policy.ts';
 
@@ -18,6 +19,10 @@ export interface JobSettings {
   readonly times: ExecutionTimes;
   readonly retryPolicy: RetryPolicy | null;
   readonly maxCost: Amount | null;
+  /** Null for the tenant's. */
+  readonly storage: StoragePolicy | null;
+  /** Who is told of this job alone; null event types are all. */
+  readonly webhook: { readonly url: string; readonly eventTypes: readonly string[] | null } | null;
 }
 
 export function readJobSettings(job: CreateJob): JobSettings {
@@ -33,6 +38,8 @@ export function readJobSettings(job: CreateJob): JobSettings {
     times: { deadline: readTime(deadline), notBefore: readTime(notBefore) },
     retryPolicy: job.retry_policy === undefined ? null : readRetryPolicy(job.retry_policy),
     maxCost: maxCost === undefined ? null : parseAmount(maxCost),
+    storage: job.storage ?? null,
+    webhook: job.webhook === undefined ? null : { url: job.webhook.url, eventTypes: job.webhook.event_types ?? null },
   };
 }
 

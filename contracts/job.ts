@@ -3,6 +3,7 @@ import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { JOB_STATES } from '../domain/job-state.ts';
 import { OVERAGE_OUTCOMES, OVERAGE_POLICIES } from '../domain/overage.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
+import { STORAGE_POLICIES } from '../domain/tenant-policy.ts';
 import { Refusal } from './error.ts';
 import { isStorable } from './metadata.ts';
 import { Currency, Money } from './money.ts';
@@ -112,7 +113,12 @@ export const BatchJob = z
       description:
         'When the last of the providers’ windows closes, or the job’s own deadline passes if that is sooner.',
     }),
-    retrieval_deadline: Timestamp.nullable(),
+    retrieval_deadline: Timestamp.nullable().meta({
+      description:
+        'Until when results can be had; null before a provider has accepted the job, and where they are kept until they are ' +
+        'deleted. While a job that the gateway keeps the results of is open: at least until then.',
+    }),
+    storage: z.enum(STORAGE_POLICIES).meta({ description: 'What is kept of requests and results; see `storage`.' }),
     content_deleted_at: Timestamp.nullable(),
     cancel: Cancel.nullable(),
     execution: ExecutionView,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONTENT_STATES } from '../domain/content-state.ts';
 import { FAILURE_CLASSES } from '../domain/failure.ts';
 import { ITEM_STATES } from '../domain/item-state.ts';
 import { isStorable } from './metadata.ts';
@@ -43,6 +44,16 @@ const ROW = {
       'The reply. For `chat.completions` a completion in OpenAI’s shape whatever ran it; native endpoints keep the native ' +
       'body. Null when there is none.',
   }),
+  content: z
+    .enum(CONTENT_STATES)
+    .nullable()
+    .meta({
+      description:
+        'Where the reply is, by the job’s storage policy. `stored` with the gateway; `at_provider`, read there for this ' +
+        'answer. In all other states `result` is null: `unavailable`, the provider could not be asked, try again; `lost`, it ' +
+        'has the reply no more; `changed`, what is there is not what was settled; `expired`, its time for it is over; ' +
+        '`not_stored`, only hashes are kept by now; `deleted`. Null for an item that has no reply.',
+    }),
   error: ItemError.nullable(),
   model: z.string().nullable(),
   request_hash: Hash,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { OVERAGE_POLICIES } from '../domain/overage.ts';
+import { AccountName, ownId, SUSPENSION_FIELDS } from './account.ts';
 import { ALLOW_LISTS, ChangeAllowList } from './allow-list.ts';
 import { MAX_ITEMS_PER_SHARD } from './create-job.ts';
-import { Currency } from './money.ts';
+import { Currency, CurrencyInput } from './money.ts';
+import { NextCursor } from './pagination.ts';
 import { plainText, Timestamp } from './text.ts';
 
 export const TenantId = z.string().meta({ description: 'A tenant’s id.', example: 'tenant_acme' });
@@ -12,7 +14,7 @@ const TimeZone = z.string().meta({
   example: 'Europe/Berlin',
 });
 
-const MaxItemsPerShard = z
+export const MaxItemsPerShard = z
   .int()
   .min(1)
   .max(MAX_ITEMS_PER_SHARD)
@@ -50,10 +52,30 @@ export const Tenant = z
     max_items_per_shard: MaxItemsPerShard,
     overage_policy: OveragePolicyName,
     estimate_margin: EstimateMargin,
-    suspended_at: Timestamp.nullable(),
+    ...SUSPENSION_FIELDS,
+    created_at: Timestamp,
   })
   .meta({ id: 'Tenant' });
 export type Tenant = z.infer<typeof Tenant>;
+
+export const TenantList = z.object({ data: z.array(Tenant), next_cursor: NextCursor }).meta({ id: 'TenantList' });
+export type TenantList = z.infer<typeof TenantList>;
+
+const TimeZoneInput = plainText(64)
+  .optional()
+  .meta({ description: 'IANA name, as it is written there.', example: 'Europe/Berlin' });
+
+export const CreateTenant = z
+  .strictObject({
+    tenant_id: ownId('tenant', 'tenant_acme'),
+    name: AccountName,
+    currency: CurrencyInput.default('USD').meta({
+      description: 'ISO 4217 code. Its jobs can run on models with a price in it. It cannot be changed.',
+    }),
+    time_zone: TimeZoneInput.default('UTC'),
+  })
+  .meta({ id: 'CreateTenant' });
+export type CreateTenant = z.infer<typeof CreateTenant>;
 
 /** A field that is left out stays as it is. */
 export const ChangeTenant = z
@@ -62,9 +84,8 @@ export const ChangeTenant = z
     max_items_per_shard: MaxItemsPerShard.optional(),
     overage_policy: OveragePolicyName.optional(),
     estimate_margin: EstimateMargin.optional(),
-    time_zone: plainText(64)
-      .optional()
-      .meta({ description: 'IANA name, as it is written there.', example: 'Europe/Berlin' }),
+    name: AccountName.optional(),
+    time_zone: TimeZoneInput,
   })
   .meta({ id: 'ChangeTenant' });
 export type ChangeTenant = z.infer<typeof ChangeTenant>;

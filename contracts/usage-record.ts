@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ITEM_STATES } from '../domain/item-state.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
+import { STORAGE_POLICIES } from '../domain/tenant-policy.ts';
 import { USAGE_KINDS } from '../domain/usage-kind.ts';
 import { JobStatus } from './job.ts';
 import { Currency, Money } from './money.ts';
@@ -72,6 +73,16 @@ const DEADLINES = {
   }),
 };
 
+const STORAGE = {
+  storage: z.enum(STORAGE_POLICIES).meta({ description: 'What is kept of requests and results.' }),
+  raw_input_stored: z.boolean(),
+  raw_output_stored: z.boolean(),
+  artifact_location: z.string().nullable(),
+  request_body_deleted_at: Timestamp.nullable(),
+};
+
+const ItemHash = z.string().nullable().meta({ description: 'SHA-256 as `sha256:` and 64 hex digits.' });
+
 /** What a job used of one model on one day: a line for a billing system. */
 export const JobUsage = z
   .object({
@@ -81,6 +92,7 @@ export const JobUsage = z
     first_settled_at: Timestamp,
     last_settled_at: Timestamp,
     ...DEADLINES,
+    ...STORAGE,
   })
   .meta({ id: 'JobUsage' });
 export type JobUsage = z.infer<typeof JobUsage>;
@@ -96,7 +108,10 @@ export const ItemUsageRecord = z
     usage_estimated: z.boolean(),
     ...MONEY,
     settled_at: Timestamp.meta({ description: 'When the charge settled, or when it was corrected.' }),
+    request_hash: ItemHash,
+    response_hash: ItemHash,
     ...DEADLINES,
+    ...STORAGE,
   })
   .meta({ id: 'ItemUsageRecord' });
 export type ItemUsageRecord = z.infer<typeof ItemUsageRecord>;

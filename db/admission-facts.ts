@@ -6,6 +6,7 @@ import { DEFAULT_ALIASES } from '../domain/default-aliases.ts';
 import type { ModelAliases } from '../domain/model-alias.ts';
 import { formatAmount, parseNumeric } from '../domain/money.ts';
 import type { Provider } from '../domain/provider.ts';
+import { findAccountSuspension } from './account-standing.ts';
 import { periodStartOf } from './budget-periods.ts';
 import { loadCatalogue } from './catalogue-overrides.ts';
 import { findPricingOfCustomer } from './customer-pricing.ts';
@@ -39,6 +40,7 @@ export async function loadAdmissionFacts(
     maxCost: job.maxCost,
     maxCostPricing: await loadMaxCostPricing(db, job),
     budgets: await loadBudgetFacts(db, job, at),
+    accountSuspension: await findAccountSuspension(db, job),
     suspensions: await listSuspensionsOfJob(db, job),
     currency: job.currency,
     at,

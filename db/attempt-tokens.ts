@@ -43,17 +43,34 @@ export async function findTokens(
   );
 }
 
-/** Attempts of a provider that were given up since a time because their batch was not found. */
+/** An account at a provider, told by the credential that it is used with. */
+export interface UsedAccount {
+  readonly provider: Provider;
+  readonly credentialId: string;
+}
+
+/** Those under which attempts were made since a time; where they are more than `limit`, another choice each time. */
+export async function listUsedAccounts(db: Queryable, since: Date, limit: number): Promise<UsedAccount[]> {
+  const { rows } = await db.query(
+    `SELECT provider, credential_id FROM batch_provider_metadata WHERE greatest(created_at, create_started_at) >= $1
+     GROUP BY provider, credential_id ORDER BY random() LIMIT $2`,
+    [since, limit],
+  );
+  return rows.map((row) => ({ provider: row.provider, credentialId: row.credential_id }));
+}
+
+/** Attempts under an account that were given up since a time because their batch was not found. */
 export async function listNotFound(
   db: Queryable,
-  provider: Provider,
+  { provider, credentialId }: UsedAccount,
   since: Date,
   limit: number,
 ): Promise<{ jobId: string; shard: number; attempt: number }[]> {
   const { rows } = await db.query(
     `SELECT job_id, shard, attempt FROM batch_provider_metadata
-     WHERE provider = $1 AND create_outcome = 'not_found' AND closed_at >= $2 ORDER BY random() LIMIT $3`,
-    [provider, since, limit],
+     WHERE provider = $1 AND create_outcome = 'not_found' AND closed_at >= $2 AND credential_id = $4
+     ORDER BY random() LIMIT $3`,
+    [provider, since, limit, credentialId],
   );
   return rows.map((row) => ({ jobId: fromUuid('job', row.job_id), shard: row.shard, attempt: row.attempt }));
 }

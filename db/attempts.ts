@@ -60,11 +60,18 @@ export async function findLastAttempt(db: Queryable, job: JobKey, shard: number)
 
 /** Attempts of a shard that have a batch, oldest first. */
 export async function listSentAttempts(db: Queryable, job: JobKey, shard: number): Promise<AttemptRow[]> {
-  const { rows } = await db.query(
-    `SELECT ${COLUMNS} FROM batch_provider_metadata
-     WHERE job_id = $1 AND shard = $2 AND provider_batch_id IS NOT NULL ORDER BY attempt`,
-    [job.uuid, shard],
-  );
+  return listAttemptsWhere(db, job, 'shard = $2 AND provider_batch_id IS NOT NULL ORDER BY attempt', [shard]);
+}
+
+/** Attempts of a job for which `condition` holds: SQL of our own, with its parameters from `$2` on. */
+export async function listAttemptsWhere(
+  db: Pick<pg.ClientBase, 'query'>,
+  job: JobKey,
+  condition: string,
+  values: readonly unknown[] = [],
+): Promise<AttemptRow[]> {
+  const select = `SELECT ${COLUMNS} FROM batch_provider_metadata WHERE job_id = $1 AND ${condition}`;
+  const { rows } = await db.query(select, [job.uuid, ...values]);
   return rows.map(toAttemptRow);
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { ScheduleTiming } from '../domain/schedule-timing.ts';
+import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -63,13 +64,14 @@ export async function insertSchedule(db: Queryable, row: Omit<ScheduleRow, 'upda
   );
 }
 
-/** Null for one that is unknown, deleted or out of scope. A null scope is the whole gateway. */
+/** Null for one that is unknown, malformed, deleted or out of scope. A null scope is the whole gateway. */
 export async function findSchedule(
   db: Queryable,
   scope: JobScope | null,
   scheduleId: string,
   { lock = false }: { readonly lock?: boolean } = {},
 ): Promise<ScheduleRow | null> {
+  if (toUuid('schedule', scheduleId) === null) return null;
   const condition = scopeCondition(scope, 's', 2);
   const { rows } = await db.query<ScheduleRow>(
     `${SELECT_SCHEDULE} WHERE schedule_id = $1 AND deleted_at IS NULL AND ${condition.sql} ${lock ? 'FOR NO KEY UPDATE' : ''}`,

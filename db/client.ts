@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.ts';
+import { ScopedPool } from './scoped-pool.ts';
 
 /** No statement of a request or an activity runs longer, unless its transaction asks for more. */
 const STATEMENT_TIMEOUT_MS = 60_000;
@@ -15,6 +16,8 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Most connections this process holds, Prisma's included. */
   readonly poolSize: number;
+  /** Whether statements see only the rows of their scope (db/row-scope.ts), and none outside of one. */
+  readonly isScoped?: boolean;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   /** Told of connections that break while idle; the pool replaces them. */
@@ -29,8 +32,9 @@ export interface Database {
 }
 
 /** Opens lazily: the first query connects. Every connection runs in UTC, which Prisma's adapter relies on for times. */
-export function openDatabase({ url, poolSize, applicationName, onIdleError }: DatabaseOptions): Database {
-  const pool = new pg.Pool({
+export function openDatabase({ url, poolSize, isScoped, applicationName, onIdleError }: DatabaseOptions): Database {
+  const Pool = isScoped === true ? ScopedPool : pg.Pool;
+  const pool = new Pool({
     ...connectionOptions(url),
     application_name: applicationName,
     max: poolSize,

@@ -14,6 +14,8 @@ export interface OutcomePlace {
   readonly shard: number;
   readonly attempt: number;
   readonly lastSeq: number;
+  /** The provider keeps the contents, and the rows say where. */
+  readonly pointsToFiles: boolean;
 }
 
 const OUTCOME_COLUMNS = `bucket, job_id, item_no, seq, shard, attempt, state, failure_class, error_code, input_tokens,
@@ -32,8 +34,7 @@ export async function copyCompleted(
   const { bucket, uuid } = place.job;
   const outcomes = lines.map((line, index) => outcomeRow(place, line, place.lastSeq + index + 1));
   await copy(client, `item_outcomes_${bucket} (${OUTCOME_COLUMNS})`, outcomes);
-  const contents = lines.map(({ itemNo, body }) => `${bucket}\t${uuid}\t${itemNo}\t${copyTextOrNull(body)}\n`);
-  await copy(client, `item_results_${bucket} (bucket, job_id, item_no, body)`, contents);
+  await copyContents(client, place, lines);
   const charges = lines.map(
     ({ itemNo, amount }) =>
       `${bucket}\t${uuid}\t${itemNo}\tbatch.item.settled\t${place.submissionNo}\t${formatNumeric(amount)}\tgateway\tresult\n`,
@@ -43,6 +44,19 @@ export async function copyCompleted(
     `ledger_entries_${bucket} (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)`,
     charges,
   );
+}
+
+async function copyContents(
+  client: pg.PoolClient,
+  { job: { bucket, uuid }, pointsToFiles }: OutcomePlace,
+  lines: readonly StagedLine[],
+): Promise<void> {
+  const columns = pointsToFiles ? 'file, line' : 'body';
+  const contents = lines.map((line) => {
+    const content = pointsToFiles ? `${line.file}\t${line.line}` : copyTextOrNull(line.body);
+    return `${bucket}\t${uuid}\t${line.itemNo}\t${content}\n`;
+  });
+  await copy(client, `item_results_${bucket} (bucket, job_id, item_no, ${columns})`, contents);
 }
 
 function outcomeRow({ job, shard, attempt }: OutcomePlace, line: StagedLine, seq: number): string {

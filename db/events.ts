@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { JsonObject } from '../domain/json-object.ts';
 import { newId } from './ids.ts';
+import { enqueueDeliveries } from './webhook-outbox.ts';
 
 /** Something that happened, told to clients. */
 export interface Event {
@@ -16,6 +17,8 @@ export interface NewEvent {
   readonly tenantId: string;
   /** The job's uuid; null for what concerns no job. */
   readonly jobId: string | null;
+  /** Of what concerns a project and no job. */
+  readonly projectId?: string | null;
   readonly type: string;
   readonly data: JsonObject;
 }
@@ -23,8 +26,9 @@ export interface NewEvent {
 const DEFAULT_LIMIT = 500;
 
 /**
- * Writes an event in the caller's transaction, best as its last step: it waits for other transactions that have written
- * an event of the same job, so that numbers become visible in their order and a reader's cursor passes none by.
+ * Writes an event and its deliveries to webhooks in the caller's transaction, best as its last step: it waits for other
+ * transactions that have written an event of the same job, so that numbers become visible in their order and a reader's
+ * cursor passes none by.
  */
 export async function insertEvent(client: pg.PoolClient, event: NewEvent): Promise<Event> {
   if (event.jobId !== null) {
@@ -36,7 +40,15 @@ export async function insertEvent(client: pg.PoolClient, event: NewEvent): Promi
   );
   const [row] = rows;
   if (row === undefined) throw new Error('an insert returned no row');
-  return toEvent(row);
+  const written = toEvent(row);
+  await enqueueDeliveries(client, {
+    ...written,
+    tenantId: event.tenantId,
+    jobId: event.jobId,
+    projectId: event.projectId ?? null,
+    data: event.data,
+  });
+  return written;
 }
 
 /** A job's events after a number, in order. 0 begins at the first. */

@@ -11,10 +11,18 @@ const PREFIX_OF = {
   event: 'evt',
   request: 'req',
   tenant: 'tenant',
+  project: 'proj',
+  customer: 'cust',
   priceOverride: 'price',
   capabilityOverride: 'cap',
   suspension: 'susp',
   schedule: 'sched',
+  webhookEndpoint: 'whe',
+  webhookSecret: 'whs',
+  webhookDelivery: 'whd',
+  credential: 'cred',
+  legalHold: 'hold',
+  dataDeletion: 'del',
 } as const;
 export type IdKind = keyof typeof PREFIX_OF;
 

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { JobState } from '../domain/job-state.ts';
+import type { JsonObject } from '../domain/json-object.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import { readTenantPolicy } from '../domain/tenant-policy.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 
@@ -8,6 +10,8 @@ import { type JobScope, scopeCondition } from './job-scope.ts';
 export interface IntakeJob {
   readonly uuid: string;
   readonly bucket: number;
+  readonly tenantId: string;
+  readonly customerId: string | null;
   readonly state: JobState;
   readonly endpoint: Endpoint;
   /** A JSON object as text. */
@@ -26,24 +30,30 @@ export async function findIntakeJob(
   const uuid = toUuid('job', jobId);
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await db.query<Omit<IntakeJob, 'uuid'>>(
-    `SELECT j.bucket, j.state, j.endpoint, j.request_defaults AS "requestDefaults", j.item_count AS "itemCount",
-       t.policy @> '{"allow_email_like_custom_ids": true}' AS "allowsEmailLikeIds"
+  const { rows } = await db.query<Omit<IntakeJob, 'uuid' | 'allowsEmailLikeIds'> & { readonly policy: JsonObject }>(
+    `SELECT j.bucket, j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.endpoint,
+       j.request_defaults AS "requestDefaults", j.item_count AS "itemCount", t.policy
      FROM batch_jobs j JOIN tenants t ON t.tenant_id = j.tenant_id
      WHERE j.job_id = $1 AND ${condition.sql}`,
     [uuid, ...condition.values],
   );
-  return rows[0] === undefined ? null : { uuid, ...rows[0] };
+  if (rows[0] === undefined) return null;
+  const { policy, ...job } = rows[0];
+  return { uuid, ...job, allowsEmailLikeIds: readTenantPolicy(policy).allowsEmailLikeCustomIds };
 }
 
 /** The counters of a job while its row is locked. */
 export interface LockedDraft {
   readonly uuid: string;
   readonly bucket: number;
+  readonly tenantId: string;
+  readonly customerId: string | null;
   readonly state: JobState;
   readonly manifestNo: number;
   readonly firstItemNo: number;
   readonly itemCount: number;
+  /** Of the requests of its items. */
+  readonly itemBytes: number;
   /** Whether its items are those of another job, retried. */
   readonly isRetry: boolean;
 }
@@ -61,8 +71,8 @@ export async function lockIntakeJob(
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
   const { rows } = await client.query<Omit<LockedDraft, 'uuid'>>(
-    `SELECT j.bucket, j.state, j.manifest_no AS "manifestNo", j.first_item_no AS "firstItemNo", j.item_count AS "itemCount",
-       j.retry_of IS NOT NULL AS "isRetry"
+    `SELECT j.bucket, j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.manifest_no AS "manifestNo",
+       j.first_item_no AS "firstItemNo", j.item_count AS "itemCount", j.item_bytes::float8 AS "itemBytes", j.retry_of IS NOT NULL AS "isRetry"
      FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { ItemGroup } from '../domain/admission-facts.ts';
 import { type ErrorDetail, GatewayError, MAX_ERROR_DETAILS } from '../domain/gateway-error.ts';
+import { type Growth, NO_GROWTH } from '../domain/tenant-caps.ts';
+import { requireActiveAccount } from './account-standing.ts';
 import type { Database } from './client.ts';
 import { codeOf, SQLSTATE } from './errors.ts';
 import { hasStoredKeys, type LockedDraft, lockIntakeJob, updateItemCounters } from './intake-job.ts';
@@ -17,6 +19,7 @@ import {
   stageItems,
 } from './item-stage.ts';
 import type { JobScope } from './job-scope.ts';
+import { hasRoom, type Room, readRoom, requireCaps, requireRoom } from './tenant-caps.ts';
 import { inTransaction } from './transaction.ts';
 
 /** The most items a job may hold, and the most models they may name. */
@@ -57,7 +60,7 @@ const LAST_ITEM_NO = 2 ** 31 - 1;
  * item is new. A unique index says otherwise at full speed and aborts everything; then, and where own idempotency keys
  * are in play (an index cannot compare a key with another item's custom id), the same is done with care: the rows are
  * staged in a temporary table first, repeats are found set-wise, and what is left is copied. Throws `not_found`,
- * `job_not_draft`, `conflict` for a retry, `job_busy`, `job_too_large`, `duplicate_custom_id` (within the call), `item_conflict` (with a stored
+ * `job_not_draft`, `conflict` for a retry, `job_busy`, `job_too_large`, `quota_exceeded`, `duplicate_custom_id` (within the call), `item_conflict` (with a stored
  * item of other content).
  */
 export async function appendSpooledItems(db: Database, intake: ItemIntake): Promise<StoredItems> {
@@ -85,11 +88,18 @@ async function storeItems(client: pg.PoolClient, intake: ItemIntake, mood: Mood)
   if (job.state !== 'draft') {
     throw new GatewayError('job_not_draft', `The job is ${job.state}; items can be changed only while it is a draft.`);
   }
+  await requireActiveAccount(client, job);
   if (job.isRetry) {
     throw new GatewayError('conflict', 'The items of a retry are those it was made of. Use another job for others.');
   }
-  const news = await chooseNewItems(client, intake, job, mood);
-  return await storeNewItems(client, intake, job, news);
+  const room = await readRoom(client, job.tenantId);
+  const news = await chooseNewItems(client, intake, job, { mood, room });
+  const growth = growthOf(intake, job, news);
+  // Before anything is copied; the exact word comes last.
+  requireRoom(room, growth);
+  const stored = await storeNewItems(client, intake, job, news);
+  await requireCaps(client, job.tenantId, growth);
+  return stored;
 }
 
 /** What of the spool is stored. */
@@ -103,14 +113,16 @@ async function chooseNewItems(
   client: pg.PoolClient,
   { spool, mode, limits }: ItemIntake,
   job: LockedDraft,
-  mood: Mood,
+  { mood, room }: { readonly mood: Mood; readonly room: Room },
 ): Promise<NewItems> {
+  const all = { groups: spool.groups(), count: spool.itemCount, skipped: null };
   const needsCare =
     mood === 'careful' ||
     spool.hasOwnKeys ||
     (mode === 'append' &&
-      (job.itemCount + spool.itemCount > limits.maxItemsPerJob || (await hasStoredKeys(client, job))));
-  const all = { groups: spool.groups(), count: spool.itemCount, skipped: null };
+      (job.itemCount + spool.itemCount > limits.maxItemsPerJob ||
+        !hasRoom(room, bytesAndItems(all)) ||
+        (await hasStoredKeys(client, job))));
   if (!needsCare) return all;
   await stageItems(client, spool);
   refuse('duplicate_custom_id', await findRepeatsWithin(client, MAX_ERROR_DETAILS), spool);
@@ -120,6 +132,21 @@ async function chooseNewItems(
   const twins = await findStoredTwins(client, spool.itemCount);
   if (twins.count === 0) return all;
   return { groups: await groupNewItems(client), count: spool.itemCount - twins.count, skipped: twins };
+}
+
+function bytesAndItems({ groups, count }: Pick<NewItems, 'groups' | 'count'>): Growth {
+  return { ...NO_GROWTH, openItems: count, storedBytes: groups.reduce((sum, group) => sum + group.bytes, 0) };
+}
+
+/** A new manifest takes the place of the old one. */
+function growthOf({ mode }: ItemIntake, job: LockedDraft, news: NewItems): Growth {
+  const added = bytesAndItems(news);
+  if (mode === 'append') return added;
+  return {
+    ...added,
+    openItems: added.openItems - job.itemCount,
+    storedBytes: added.storedBytes - job.itemBytes,
+  };
 }
 
 async function storeNewItems(

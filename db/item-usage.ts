@@ -22,6 +22,9 @@ export interface ItemCharge {
   readonly settledAt: Date;
   /** When the window of the provider's batch ended; null where the provider did not say. */
   readonly providerDeadline: Date | null;
+  readonly requestHash: Buffer;
+  /** Null for an item without a reply. */
+  readonly responseHash: Buffer | null;
 }
 
 interface Row {
@@ -41,6 +44,8 @@ interface Row {
   readonly customer_amount: string;
   readonly settled_at: Date;
   readonly expires_at: Date | null;
+  readonly request_hash: Buffer;
+  readonly response_hash: Buffer | null;
 }
 
 /** The last place in the order of settlement; 0 where nothing has settled. */
@@ -68,14 +73,14 @@ export async function listItemUsage(
   const { rows } = await db.query<Row>(
     `SELECT o.seq, i.item_id, i.custom_id, o.state, s.provider, o.model, o.input_tokens, o.cached_input_tokens,
        o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount,
-       coalesce(o.customer_amount, o.amount) AS customer_amount, o.settled_at, m.expires_at
+       coalesce(o.customer_amount, o.amount) AS customer_amount, o.settled_at, m.expires_at, i.request_hash, o.response_hash
      FROM (
        SELECT * FROM item_outcomes o
        WHERE o.bucket = $1 AND o.job_id = $2 AND o.seq > $3 AND o.seq <= $4 AND ${windowCondition('o.settled_at', 'o.written_by', 6)}
        ORDER BY o.seq LIMIT $5
      ) o
      CROSS JOIN LATERAL (
-       SELECT item_id, custom_id FROM batch_items WHERE bucket = $1 AND job_id = $2 AND item_no = o.item_no LIMIT 1
+       SELECT item_id, custom_id, request_hash FROM batch_items WHERE bucket = $1 AND job_id = $2 AND item_no = o.item_no LIMIT 1
      ) i
      LEFT JOIN batch_shards s ON s.job_id = $2 AND s.shard = o.shard
      LEFT JOIN batch_provider_metadata m ON m.job_id = $2 AND m.shard = o.shard AND m.attempt = o.attempt
@@ -101,5 +106,7 @@ export async function listItemUsage(
     customerAmount: job.customerId === null ? null : parseNumeric(row.customer_amount),
     settledAt: row.settled_at,
     providerDeadline: row.expires_at,
+    requestHash: row.request_hash,
+    responseHash: row.response_hash,
   }));
 }

@@ -2,10 +2,12 @@ import type pg from 'pg';
 import type { JobState } from '../domain/job-state.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
+import { tightenTerms } from './storage-terms.ts';
 
 export interface LockedJob {
   readonly uuid: string;
   readonly tenantId: string;
+  readonly customerId: string | null;
   readonly state: JobState;
   readonly wasSubmitted: boolean;
 }
@@ -23,7 +25,7 @@ export async function lockJobInScope(
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
   const { rows } = await client.query<Omit<LockedJob, 'uuid'>>(
-    `SELECT j.tenant_id AS "tenantId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
+    `SELECT j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
      FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );
@@ -39,16 +41,26 @@ export async function hasTimeLeft(client: pg.PoolClient, uuid: string, now: Date
   return rowCount === 1;
 }
 
-/** The one claim of a submission: a draft with items becomes `validating` under a new number. Null when it did not win. */
-export async function claimSubmission(client: pg.PoolClient, uuid: string, now: Date): Promise<number | null> {
+/**
+ * The one claim of a submission: a draft with items becomes `validating` under a new number, and under its tenant's storage
+ * policy where that is stricter by now. Its row must be locked. Null when it did not win. `by` is the id of the
+ * key that submits.
+ */
+export async function claimSubmission(
+  client: pg.PoolClient,
+  uuid: string,
+  { by, now }: { readonly by: string; readonly now: Date },
+): Promise<number | null> {
   const { rows } = await client.query<{ submission_no: number }>(
-    `UPDATE batch_jobs SET state = 'validating', submission_no = submission_no + 1, submitted_at = $2,
+    `UPDATE batch_jobs SET state = 'validating', submission_no = submission_no + 1, submitted_at = $2, submitted_by = $3,
        admitted_at = NULL, refusal = NULL, estimated_amount = NULL, reserved_amount = NULL
      WHERE job_id = $1 AND state = 'draft' AND item_count > 0
      RETURNING submission_no`,
-    [uuid, now],
+    [uuid, now, by],
   );
-  return rows[0]?.submission_no ?? null;
+  if (rows[0] === undefined) return null;
+  await tightenTerms(client, uuid);
+  return rows[0].submission_no;
 }
 
 /** Takes a submission back that no workflow has claimed. False: it was claimed, and may run. */

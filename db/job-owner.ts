@@ -5,7 +5,6 @@ export interface JobOwner {
   readonly currency: string;
   readonly projectIsKnown: boolean;
   readonly customerIsKnown: boolean;
-  readonly customerIsSuspended: boolean;
 }
 
 /** Null for an unknown tenant. A null project or customer counts as known. */
@@ -17,14 +16,11 @@ export async function findJobOwner(
     currency: string;
     project_is_known: boolean;
     customer_is_known: boolean;
-    customer_is_suspended: boolean;
   }>(
     `SELECT t.currency,
        $2::text IS NULL OR EXISTS (SELECT 1 FROM projects p WHERE p.tenant_id = $1 AND p.project_id = $2) AS project_is_known,
-       $3::text IS NULL OR c.customer_id IS NOT NULL AS customer_is_known,
-       c.suspended_at IS NOT NULL AS customer_is_suspended
-     FROM tenants t LEFT JOIN customers c ON c.tenant_id = t.tenant_id AND c.customer_id = $3
-     WHERE t.tenant_id = $1`,
+       $3::text IS NULL OR EXISTS (SELECT 1 FROM customers c WHERE c.tenant_id = $1 AND c.customer_id = $3) AS customer_is_known
+     FROM tenants t WHERE t.tenant_id = $1`,
     [owner.tenantId, owner.projectId, owner.customerId],
   );
   const row = rows[0];
@@ -33,6 +29,5 @@ export async function findJobOwner(
     currency: row.currency,
     projectIsKnown: row.project_is_known,
     customerIsKnown: row.customer_is_known,
-    customerIsSuspended: row.customer_is_suspended,
   };
 }

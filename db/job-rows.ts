@@ -4,7 +4,9 @@ import { type Amount, parseNumeric } from '../domain/money.ts';
 import type { OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint, Provider } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { StorageTerms } from '../domain/storage-terms.ts';
 import { fromUuid, toUuid } from './ids.ts';
+import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { fromStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
@@ -54,6 +56,9 @@ export interface JobRow {
   readonly overagePolicy: OveragePolicy | null;
   readonly cancelRequestedAt: Date | null;
   readonly submittedAt: Date | null;
+  /** The id of the key that submitted it. */
+  readonly submittedBy: string | null;
+  readonly terms: StorageTerms;
 }
 
 /** Throws for an id no job has. */
@@ -129,5 +134,7 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     overagePolicy: get('overage_policy'),
     cancelRequestedAt: get('cancel_requested_at'),
     submittedAt: get('submitted_at'),
+    submittedBy: get('submitted_by'),
+    terms: toStorageTerms(row as unknown as TermsRow),
   };
 }

@@ -3,6 +3,7 @@ import { findBucket } from '../domain/bucket.ts';
 import { COPIED_ITEM_COLUMNS as COPIED, countCopies, countGroups } from './copied-items.ts';
 import { toUuid } from './ids.ts';
 import type { LockedDraft } from './intake-job.ts';
+import { TERMS_COLUMNS } from './storage-terms.ts';
 
 /** A job that is made of some items of a draft. */
 export interface NewSample {
@@ -34,9 +35,11 @@ async function insertSampleJob(
 ): Promise<void> {
   await client.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model,
-       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, sample_of, sample_of_items)
+       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, sample_of, sample_of_items,
+       ${TERMS_COLUMNS})
      SELECT $1, $2, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model,
-       name, metadata, request_defaults, execution, max_cost, currency, $4, retry_policy, deadline, job_id, item_count
+       name, metadata, request_defaults, execution, max_cost, currency, $4, retry_policy, deadline, job_id, item_count,
+       ${TERMS_COLUMNS}
      FROM batch_jobs WHERE job_id = $3`,
     [uuid, bucket, draft.uuid, createdAt],
   );

@@ -4,9 +4,12 @@ import { type Amount, parseNumeric } from '../domain/money.ts';
 import { DEFAULT_OVERAGE_POLICY, type Overage, type OverageOutcome, type OveragePolicy } from '../domain/overage.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { StorageTerms } from '../domain/storage-terms.ts';
+import { RAW_OUTPUT } from './artifacts.ts';
 import { CUSTOMER_REFUNDS, type CustomerMoney, type CustomerMoneyRow, toCustomerMoney } from './customer-money.ts';
 import { fromUuid } from './ids.ts';
 import type { StoredExecution } from './job-rows.ts';
+import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { fromStoredRetryPolicy, type StoredRetryPolicy } from './stored-retry-policy.ts';
 
 /** A job with the small rows about it, as the api shows it. `jobId` is the public id. */
@@ -57,6 +60,12 @@ export interface JobRecord {
   readonly expiresAt: Date | null;
   readonly retrievalDeadline: Date | null;
   readonly contentDeletedAt: Date | null;
+  readonly terms: StorageTerms;
+  readonly requestBodyDeletedAt: Date | null;
+  /** When the last of the providers' files was deleted there. */
+  readonly providerFilesDeletedAt: Date | null;
+  /** Whether all result files that came are in the artifact store; null where none came. */
+  readonly rawOutput: boolean | null;
   /** The public id of the draft whose items it runs some of, and how many that had. */
   readonly sampleOf: { readonly jobId: string; readonly items: number } | null;
   /** Public ids, newest first. */
@@ -89,7 +98,7 @@ export interface JobRecord {
 export const SELECT_JOB = `
   SELECT j.*, p.completed, p.failed, p.expired, p.cancelled, p.retries, p.failures, p.last_seq, p.unmatched_lines,
     p.warnings, p.provider_completed, p.provider_failed, p.progress_as_of, p.estimated_completion_at,
-    p.settled_amount AS settled_so_far, p.customer_settled_amount, h.held, r.customer_refunded,
+    p.settled_amount AS settled_so_far, p.customer_settled_amount, h.held, r.customer_refunded, ${RAW_OUTPUT} AS raw_output,
     ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.sample_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS sample_jobs,
     ARRAY(SELECT s.job_id::text FROM batch_jobs s WHERE s.retry_of = j.job_id ORDER BY s.created_at DESC, s.job_id DESC LIMIT 100) AS retry_jobs
   FROM batch_jobs j
@@ -101,7 +110,7 @@ export const SELECT_JOB = `
   ) h ON true`;
 
 /** What pg gives for SELECT_JOB. */
-export interface JobViewRow extends CustomerMoneyRow {
+export interface JobViewRow extends CustomerMoneyRow, TermsRow {
   readonly job_id: string;
   readonly bucket: number;
   readonly tenant_id: string;
@@ -142,6 +151,9 @@ export interface JobViewRow extends CustomerMoneyRow {
   readonly expires_at: Date | null;
   readonly retrieval_deadline: Date | null;
   readonly content_deleted_at: Date | null;
+  readonly request_body_deleted_at: Date | null;
+  readonly provider_files_deleted_at: Date | null;
+  readonly raw_output: boolean | null;
   readonly sample_of: string | null;
   readonly sample_of_items: number | null;
   readonly sample_jobs: readonly string[];
@@ -185,6 +197,10 @@ export function toJobRecord(row: JobViewRow): JobRecord {
     expiresAt: row.expires_at,
     retrievalDeadline: row.retrieval_deadline,
     contentDeletedAt: row.content_deleted_at,
+    terms: toStorageTerms(row),
+    requestBodyDeletedAt: row.request_body_deleted_at,
+    providerFilesDeletedAt: row.provider_files_deleted_at,
+    rawOutput: row.raw_output,
     sampleOf:
       row.sample_of === null ? null : { jobId: fromUuid('job', row.sample_of), items: row.sample_of_items ?? 0 },
     sampleJobs: row.sample_jobs.map((uuid) => fromUuid('job', uuid)),

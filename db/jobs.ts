@@ -4,9 +4,11 @@ import type { ExecutionTimes } from '../domain/execution-times.ts';
 import { type Amount, formatNumeric } from '../domain/money.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { StorageTerms } from '../domain/storage-terms.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 import { type JobRecord, type JobViewRow, SELECT_JOB, toJobRecord } from './job-view.ts';
+import { readTenantTerms, TERMS_COLUMNS, termsValues } from './storage-terms.ts';
 import { toStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -30,6 +32,8 @@ export interface NewJob {
   readonly maxCost: Amount | null;
   readonly currency: string;
   readonly createdAt: Date;
+  /** Those of the tenant where absent. */
+  readonly terms?: StorageTerms;
 }
 
 /** Null for an unknown, malformed or foreign id alike. */
@@ -46,10 +50,12 @@ export async function findJob(db: Queryable, scope: JobScope | null, jobId: stri
 
 /** A draft without items. */
 export async function insertJob(db: Queryable, job: NewJob): Promise<void> {
+  const terms = job.terms ?? (await readTenantTerms(db, job.tenantId));
   await db.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model,
-       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, not_before)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, not_before,
+       ${TERMS_COLUMNS})
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
     [
       toUuid('job', job.jobId),
       findBucket(job.jobId),
@@ -69,6 +75,7 @@ export async function insertJob(db: Queryable, job: NewJob): Promise<void> {
       job.retryPolicy == null ? null : JSON.stringify(toStoredRetryPolicy(job.retryPolicy)),
       job.times?.deadline ?? null,
       job.times?.notBefore ?? null,
+      ...termsValues(terms),
     ],
   );
 }

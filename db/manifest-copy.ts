@@ -2,9 +2,11 @@ import type pg from 'pg';
 import { findBucket } from '../domain/bucket.ts';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import type { StorageTerms } from '../domain/storage-terms.ts';
 import { COPIED_ITEM_COLUMNS as COPIED, countCopies, countGroups } from './copied-items.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
+import { TERMS_COLUMNS, type TermsRow, toStorageTerms } from './storage-terms.ts';
 
 /** A job whose items may be copied. */
 export interface CopySource {
@@ -18,6 +20,7 @@ export interface CopySource {
   readonly itemCount: number;
   /** Its requests are kept no more. */
   readonly isContentGone: boolean;
+  readonly terms: StorageTerms;
 }
 
 /** Null for an unknown, malformed or foreign id alike. */
@@ -29,13 +32,14 @@ export async function findCopySource(
   const uuid = toUuid('job', jobId);
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await db.query<Omit<CopySource, 'uuid'>>(
+  const { rows } = await db.query<Omit<CopySource, 'uuid' | 'terms'> & TermsRow>(
     `SELECT bucket, endpoint, request_defaults AS "requestDefaults", manifest_no AS "manifestNo", first_item_no AS "firstItemNo",
-       item_count AS "itemCount", content_deleted_at IS NOT NULL OR request_body_deleted_at IS NOT NULL AS "isContentGone"
+       item_count AS "itemCount", ${TERMS_COLUMNS}, content_deleted_at IS NOT NULL OR request_body_deleted_at IS NOT NULL
+         OR (storage IN ('pointers', 'hashes') AND completed_at IS NOT NULL) AS "isContentGone"
      FROM batch_jobs j WHERE job_id = $1 AND ${condition.sql}`,
     [uuid, ...condition.values],
   );
-  return rows[0] === undefined ? null : { uuid, ...rows[0] };
+  return rows[0] === undefined ? null : { ...rows[0], uuid, terms: toStorageTerms(rows[0]) };
 }
 
 /** Throws GatewayError where there is nothing to copy into a job made by such a body of create_job. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { JobKey } from './job-rows.ts';
+import { keptErrors } from '../domain/provider-words.ts';
+import type { JobKey, JobRow } from './job-rows.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -11,16 +12,16 @@ interface AttemptKey {
 /** Kept once for each item of a refused shard, so no longer than it takes to tell what is wrong. */
 const MAX_MESSAGE_CHARS = 500;
 
-/** What the provider last said was wrong, for operators. */
+/** What the provider last said was wrong, for operators; of a job that keeps no content without the provider's words. */
 export async function recordNativeErrors(
   db: Queryable,
-  job: JobKey,
+  { key: job, terms }: Pick<JobRow, 'key' | 'terms'>,
   attempt: AttemptKey,
   errors: readonly unknown[],
 ): Promise<void> {
   await db.query(
     'UPDATE batch_provider_metadata SET native_errors = $4 WHERE job_id = $1 AND shard = $2 AND attempt = $3',
-    [job.uuid, attempt.shard, attempt.attempt, JSON.stringify(errors)],
+    [job.uuid, attempt.shard, attempt.attempt, JSON.stringify(keptErrors(terms.storage, errors))],
   );
 }
 

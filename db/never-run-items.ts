@@ -27,9 +27,9 @@ export async function listNeverRunItems(
        SELECT i.item_no - $4::int AS seq, $8::smallint AS state, $9::text AS failure_class, $10::text AS error_code, 0::bigint AS input_tokens,
          0::bigint AS cached_input_tokens, 0::bigint AS cache_write_tokens, 0::bigint AS output_tokens, 0::bigint AS reasoning_tokens,
          false AS usage_estimated, 0::numeric AS amount, NULL::numeric AS customer_amount, ''::text AS model, NULL::bytea AS response_hash,
-         0 AS attempt, $12::timestamptz AS settled_at
+         0 AS shard, 0 AS attempt, $12::timestamptz AS settled_at
      ) o
-     CROSS JOIN (SELECT NULL::text AS body, $11::text AS error_message, NULL::text AS native_error) r
+     CROSS JOIN (SELECT NULL::text AS body, $11::text AS error_message, NULL::text AS native_error, NULL::smallint AS file, NULL::int AS line) r
      WHERE i.bucket = $1 AND i.job_id = $2 AND i.manifest_no = $3 AND i.item_no > $4 + $5 AND i.item_no <= $4 + $6
        AND ($7::text IS NULL OR i.custom_id = $7)
      ORDER BY i.item_no LIMIT $13`,

@@ -13,6 +13,8 @@ import { fromUuid } from './ids.ts';
 
 interface ItemIdentity {
   readonly itemId: string;
+  readonly jobUuid: string;
+  readonly itemNo: number;
   readonly customId: string;
   readonly requestHash: Buffer;
   readonly retryOfItemId: string | null;
@@ -25,8 +27,10 @@ export interface SettledItem extends ItemIdentity {
   /** Position in the order of settlement, from 1. */
   readonly seq: number;
   readonly status: ItemEndState;
-  /** JSON text exactly as the provider sent it. */
+  /** JSON text exactly as the provider sent it; null where the gateway has none. */
   readonly body: string | null;
+  /** Where the provider has it; null where the gateway keeps it, or kept it. */
+  readonly place: ResultPlace | null;
   readonly failure: { readonly class: FailureClass; readonly code: string; readonly message: string } | null;
   /** The provider's own error as JSON text; not for tenants unless their policy says so. */
   readonly nativeError: string | null;
@@ -42,7 +46,16 @@ export interface SettledItem extends ItemIdentity {
   readonly settledAt: Date;
 }
 
-interface OpenItem extends ItemIdentity {
+/** A line of a result file of an attempt. */
+export interface ResultPlace {
+  readonly shard: number;
+  readonly attempt: number;
+  /** Counted from 1, in the order in which the adapter names the files. */
+  readonly file: number;
+  readonly line: number;
+}
+
+export interface OpenItem extends ItemIdentity {
   readonly status: Exclude<ItemState, ItemEndState>;
   readonly attempts: number;
 }
@@ -51,14 +64,14 @@ export type ItemRecord = SettledItem | OpenItem;
 
 /** Of `batch_items` i, `item_outcomes` o and `item_results` r. */
 export const ITEM_COLUMNS = `
-  i.item_id, i.custom_id, i.request_hash, i.retry_of_item_id, i.retried_by_item_id, i.created_at, i.state AS item_state, i.refunded_amount,
+  i.item_id, i.job_id, i.item_no, i.custom_id, i.request_hash, i.retry_of_item_id, i.retried_by_item_id, i.created_at, i.state AS item_state, i.refunded_amount,
   o.seq, o.state, o.failure_class, o.error_code, o.input_tokens, o.cached_input_tokens, o.cache_write_tokens,
   o.output_tokens, o.reasoning_tokens, o.usage_estimated, o.amount, o.model,
   coalesce(o.customer_amount, o.amount) AS customer_amount,
   CASE WHEN i.refunded_amount = 0 THEN 0
     ELSE customer_share(coalesce(o.customer_amount, o.amount), i.refunded_amount, o.amount) END AS customer_refunded,
-  o.response_hash, o.attempt, o.settled_at,
-  r.body, r.error_message, r.native_error`;
+  o.response_hash, o.shard, o.attempt, o.settled_at,
+  r.body, r.error_message, r.native_error, r.file, r.line`;
 
 interface OutcomeColumns {
   readonly seq: number;
@@ -76,6 +89,7 @@ interface OutcomeColumns {
   readonly customer_refunded: string;
   readonly model: string;
   readonly response_hash: Buffer | null;
+  readonly shard: number;
   readonly attempt: number;
   readonly settled_at: Date;
 }
@@ -83,6 +97,8 @@ interface OutcomeColumns {
 /** What pg gives for ITEM_COLUMNS. */
 export type ItemViewRow = {
   readonly item_id: string;
+  readonly job_id: string;
+  readonly item_no: number;
   readonly custom_id: string;
   readonly request_hash: Buffer;
   readonly retry_of_item_id: string | null;
@@ -93,6 +109,8 @@ export type ItemViewRow = {
   readonly body: string | null;
   readonly error_message: string | null;
   readonly native_error: string | null;
+  readonly file: number | null;
+  readonly line: number | null;
   readonly shard_state?: ShardState | null;
   readonly shard_attempt?: number | null;
 } & (OutcomeColumns | { readonly [column in keyof OutcomeColumns]: null });
@@ -107,6 +125,10 @@ export function toSettledItem(row: ItemViewRow): SettledItem {
     seq: row.seq,
     status,
     body: row.body,
+    place:
+      row.file === null || row.line === null
+        ? null
+        : { shard: row.shard, attempt: row.attempt, file: row.file, line: row.line },
     failure:
       row.failure_class === ''
         ? null
@@ -140,6 +162,8 @@ export function toItemRecord(row: ItemViewRow): ItemRecord {
 function identityOf(row: ItemViewRow): ItemIdentity {
   return {
     itemId: fromUuid('item', row.item_id),
+    jobUuid: row.job_id,
+    itemNo: row.item_no,
     customId: row.custom_id,
     requestHash: row.request_hash,
     retryOfItemId: row.retry_of_item_id === null ? null : fromUuid('item', row.retry_of_item_id),

@@ -10,13 +10,10 @@ export interface EndedRetry {
 
 /**
  * Lets the originals of a retry be retried again: those whose copy never ran and is followed by none. The copies must still
- * be there. They are found by the unique index of custom ids, whatever is known of the tables.
+ * be there. Wants a transaction that is `setWise`.
  */
-export async function releaseOriginals(
-  db: Pick<pg.ClientBase, 'query'>,
-  { uuid, bucket, retryOf }: EndedRetry,
-): Promise<void> {
-  await db.query(
+export async function releaseOriginals(client: pg.PoolClient, { uuid, bucket, retryOf }: EndedRetry): Promise<void> {
+  await client.query(
     `UPDATE batch_items original SET retried_by_item_id = NULL
      FROM batch_jobs j, batch_items copy
      WHERE j.job_id = $1 AND original.bucket = j.bucket AND original.job_id = j.job_id

@@ -4,6 +4,7 @@ import type { JobState } from '../domain/job-state.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import { toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
+import { TERMS_COLUMNS } from './storage-terms.ts';
 
 /** A job whose items are to be retried, while its row is locked. */
 export interface RetrySource {
@@ -17,7 +18,7 @@ export interface RetrySource {
   readonly endpoint: Endpoint;
   /** A JSON object as text. */
   readonly requestDefaults: string | null;
-  /** False once its requests were deleted. */
+  /** False once its requests were deleted, or where they are not kept beyond its end. */
   readonly hasRequests: boolean;
 }
 
@@ -39,7 +40,7 @@ export async function lockRetrySource(
   const { rows } = await client.query<Omit<RetrySource, 'uuid'>>(
     `SELECT j.bucket, j.tenant_id AS "tenantId", j.project_id AS "projectId", j.customer_id AS "customerId", j.state,
        j.manifest_no AS "manifestNo", j.endpoint, j.request_defaults AS "requestDefaults",
-       j.content_deleted_at IS NULL AND j.request_body_deleted_at IS NULL AS "hasRequests"
+       j.content_deleted_at IS NULL AND j.request_body_deleted_at IS NULL AND j.storage NOT IN ('pointers', 'hashes') AS "hasRequests"
      FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );
@@ -60,10 +61,10 @@ export async function insertRetryJob(
   if (uuid === null || bucket === null) throw new Error('a new job has a malformed id');
   await client.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model,
-       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, not_before, retry_of)
+       name, metadata, request_defaults, execution, max_cost, currency, created_at, retry_policy, deadline, not_before, retry_of, ${TERMS_COLUMNS})
      SELECT $1, $2, tenant_id, project_id, customer_id, $4, endpoint, coalesce($5, requested_model),
        name, metadata, request_defaults, CASE WHEN deadline <= $6 THEN execution - 'deadline' ELSE execution END, max_cost,
-       currency, $6, retry_policy, CASE WHEN deadline > $6 THEN deadline END, not_before, job_id
+       currency, $6, retry_policy, CASE WHEN deadline > $6 THEN deadline END, not_before, job_id, ${TERMS_COLUMNS}
      FROM batch_jobs WHERE job_id = $3`,
     [uuid, bucket, source.uuid, job.apiKeyId, job.model, job.createdAt],
   );

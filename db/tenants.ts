@@ -3,6 +3,7 @@ import type { JsonObject } from '../domain/json-object.ts';
 import type { ModelAliases } from '../domain/model-alias.ts';
 import type { OveragePolicy } from '../domain/overage.ts';
 import type { Provider } from '../domain/provider.ts';
+import { readTenantPolicy } from '../domain/tenant-policy.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -26,7 +27,12 @@ export interface Tenant {
   readonly overagePolicy: OveragePolicy;
   /** Held on top of estimates: a decimal part of them, such as `0.10`. Of jobs accepted from now on. */
   readonly estimateMargin: string;
+  /** Nothing new starts while this is set. */
   readonly suspendedAt: Date | null;
+  readonly suspensionReason: string | null;
+  /** The id of the key. */
+  readonly suspendedBy: string | null;
+  readonly createdAt: Date;
 }
 
 export interface NewTenant {
@@ -49,16 +55,49 @@ export async function insertTenant(db: Queryable, tenant: NewTenant): Promise<bo
   return rowCount === 1;
 }
 
+const SELECT_TENANT = `
+  SELECT tenant_id AS "tenantId", name, currency, time_zone AS "timeZone", policy, aliases,
+    allowed_models AS "allowedModels", allowed_providers AS "allowedProviders", overage_policy AS "overagePolicy",
+    estimate_margin AS "estimateMargin", suspended_at AS "suspendedAt", suspension_reason AS "suspensionReason",
+    suspended_by AS "suspendedBy", created_at AS "createdAt"
+  FROM tenants`;
+
 export async function findTenant(db: Queryable, tenantId: string): Promise<Tenant | null> {
-  const { rows } = await db.query<Tenant>(
-    `SELECT tenant_id AS "tenantId", name, currency, time_zone AS "timeZone", policy, aliases,
-       allowed_models AS "allowedModels", allowed_providers AS "allowedProviders",
-       (policy ->> 'max_items_per_shard')::int AS "maxItemsPerShard", overage_policy AS "overagePolicy",
-       estimate_margin AS "estimateMargin", suspended_at AS "suspendedAt"
-     FROM tenants WHERE tenant_id = $1`,
-    [tenantId],
+  const { rows } = await db.query<TenantRow>(`${SELECT_TENANT} WHERE tenant_id = $1`, [tenantId]);
+  return rows[0] === undefined ? null : toTenant(rows[0]);
+}
+
+/** By id, those after one. */
+export async function listTenants(
+  db: Queryable,
+  page: { readonly after: string | null; readonly limit: number },
+): Promise<Tenant[]> {
+  const { rows } = await db.query<TenantRow>(
+    `${SELECT_TENANT} WHERE $1::text IS NULL OR tenant_id > $1 ORDER BY tenant_id LIMIT $2`,
+    [page.after, page.limit],
   );
-  return rows[0] ?? null;
+  return rows.map(toTenant);
+}
+
+type TenantRow = Omit<Tenant, 'maxItemsPerShard'>;
+
+function toTenant(row: TenantRow): Tenant {
+  return { ...row, maxItemsPerShard: readTenantPolicy(row.policy).maxItemsPerShard };
+}
+
+/** False for an unknown tenant. */
+export async function setTenantName(db: Queryable, tenantId: string, name: string): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET name = $2 WHERE tenant_id = $1', [tenantId, name]);
+  return rowCount === 1;
+}
+
+/** Sets members of the policy, by their stored names; the others stay. False for an unknown tenant. */
+export async function setTenantPolicy(db: Queryable, tenantId: string, members: JsonObject): Promise<boolean> {
+  const { rowCount } = await db.query('UPDATE tenants SET policy = policy || $2::jsonb WHERE tenant_id = $1', [
+    tenantId,
+    JSON.stringify(members),
+  ]);
+  return rowCount === 1;
 }
 
 /** Whether Postgres computes with a time zone of this IANA name, spelled as it is there. */

@@ -1,8 +1,11 @@
 import type pg from 'pg';
 import type { JobState } from '../domain/job-state.ts';
 import type { Endpoint } from '../domain/provider.ts';
+import type { StorageTerms } from '../domain/storage-terms.ts';
+import { RAW_OUTPUT } from './artifacts.ts';
 import { fromUuid, toUuid } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
+import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { IS_CORRECTION } from './usage-corrections.ts';
 import type { UsageWindow } from './usage-window.ts';
 
@@ -32,11 +35,16 @@ export interface UsageJob {
   readonly providerDeadline: Date | null;
   /** When the gateway deleted the content; null while it keeps it. */
   readonly contentDeletedAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly requestBodyDeletedAt: Date | null;
+  /** Whether all result files that came are in the artifact store; null where none came. */
+  readonly rawOutput: boolean | null;
+  readonly terms: StorageTerms;
   readonly itemCount: number;
   readonly lastSeq: number;
 }
 
-interface UsageJobRow {
+interface UsageJobRow extends TermsRow {
   readonly job_id: string;
   readonly bucket: number;
   readonly tenant_id: string;
@@ -52,13 +60,17 @@ interface UsageJobRow {
   readonly retrieval_deadline: Date | null;
   readonly expires_at: Date | null;
   readonly content_deleted_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly request_body_deleted_at: Date | null;
+  readonly raw_output: boolean | null;
   readonly item_count: number;
   readonly last_seq: number | null;
 }
 
 const SELECT_USAGE_JOB = `
   SELECT j.job_id, j.bucket, j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.name, j.metadata, j.state,
-    j.currency, j.price_book_version, j.retrieval_deadline, j.expires_at, j.content_deleted_at, j.item_count, p.last_seq
+    j.currency, j.price_book_version, j.retrieval_deadline, j.expires_at, j.content_deleted_at, j.completed_at, j.request_body_deleted_at,
+    j.storage, j.read_window_ms, j.content_retention_ms, j.delete_provider_files, j.item_count, p.last_seq, ${RAW_OUTPUT} AS raw_output
   FROM batch_jobs j LEFT JOIN job_progress p ON p.job_id = j.job_id`;
 
 /** Null for an unknown, malformed or foreign id. */
@@ -133,6 +145,10 @@ function toUsageJob(row: UsageJobRow): UsageJob {
     retrievalDeadline: row.retrieval_deadline,
     providerDeadline: row.expires_at,
     contentDeletedAt: row.content_deleted_at,
+    completedAt: row.completed_at,
+    requestBodyDeletedAt: row.request_body_deleted_at,
+    rawOutput: row.raw_output,
+    terms: toStorageTerms(row),
     itemCount: row.item_count,
     lastSeq: row.last_seq ?? 0,
   };

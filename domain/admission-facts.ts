@@ -1,3 +1,4 @@
+import type { AccountSuspension } from './account-suspension.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { CustomerPricing } from './customer-pricing.ts';
 import type { ModelAliases } from './model-alias.ts';
@@ -72,6 +73,8 @@ export interface AdmissionFacts {
   /** The prices `maxCost` is in, of the customer whose own key made the job; the tenant's where there are none. */
   readonly maxCostPricing?: CustomerPricing | null;
   readonly budgets: readonly BudgetFact[];
+  /** That the tenant or customer may start nothing new; null in good standing. */
+  readonly accountSuspension: AccountSuspension | null;
   /** Those in force, the oldest first. */
   readonly suspensions: readonly SuspensionFact[];
   readonly currency: string;

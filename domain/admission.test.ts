@@ -39,6 +39,7 @@ function facts(overrides: Partial<AdmissionFacts> = {}): AdmissionFacts {
     margin: '0.10',
     maxCost: null,
     budgets: [],
+    accountSuspension: null,
     suspensions: [],
     currency: 'USD',
     at: new Date('2026-11-30T12:00:00Z'),
@@ -337,6 +338,14 @@ describe('money', () => {
       field: 'customer_id',
       message: expect.stringMatching(/customer c: .*lift susp_1/),
     });
+  });
+
+  test('a suspended account starts nothing, and is told so before all else', () => {
+    const accountSuspension = { of: 'customer' as const, reason: 'an unpaid bill' };
+    const { ok, quote, findings } = judgeAdmission(facts({ accountSuspension, requestedModel: 'nothing' }));
+    expect([ok, quote]).toEqual([false, null]);
+    expect(findings.map(({ error }) => error)).toEqual(['tenant_suspended', 'model_unknown']);
+    expect(findings[0]).toMatchObject({ field: 'customer_id', message: expect.stringContaining('an unpaid bill') });
   });
 
   test('max_cost refuses a job that would hold more', () => {

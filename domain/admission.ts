@@ -1,3 +1,4 @@
+import { suspensionMessage } from './account-suspension.ts';
 import type { AdmissionFacts, BudgetFact } from './admission-facts.ts';
 import { customerQuote, pricingForModels } from './customer-pricing.ts';
 import type { ErrorCode } from './gateway-error.ts';
@@ -59,7 +60,7 @@ export function judgeAdmission(facts: AdmissionFacts): Verdict {
   const chosen = new Map(
     judged.flatMap(({ requestedModel, chosen: found }) => (found ? [[requestedModel, found]] : [])),
   );
-  const findings = [...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
+  const findings = [...findStanding(facts), ...findMalformed(facts), ...findObjections(facts, judged)].sort(byUrgency);
   const quote =
     findings.length === 0 ? quoteJob({ ...facts, priceBookVersion: facts.catalogue.prices.version }, chosen) : null;
   const budgets = facts.budgets.flatMap((budget) => {
@@ -110,6 +111,13 @@ function judgeModel(facts: AdmissionFacts, requestedModel: string): JudgedModel 
 function unknownModel(name: string): TargetObjection {
   const message = `Unknown model "${name}". Use an alias, a model or provider/model from GET /v1/models.`;
   return { error: 'model_unknown', message, about: 'model', items: 0 };
+}
+
+/** Before all else: nothing that the caller could correct helps while it lasts. */
+function findStanding({ accountSuspension: suspension }: AdmissionFacts): Finding[] {
+  if (suspension === null) return [];
+  const field = `${suspension.of}_id`;
+  return [{ error: 'tenant_suspended', message: suspensionMessage(suspension), field, items: 0, rows: null }];
 }
 
 /** What no target can run, whichever it is. */

@@ -20,6 +20,7 @@ export const AUDIT_ACTS = [
   'credential.created',
   'credential.replaced',
   'credential.revoked',
+  'encryption.resealed',
   'aliases.set',
   'allow_list.set',
   'budget.set',
@@ -51,5 +52,6 @@ export const AUDIT_ACTS = [
   'operator.re_ingest',
   'operator.resolve',
   'operator.refund',
+  'operator.artifact_read',
 ] as const;
 export type AuditAct = (typeof AUDIT_ACTS)[number];

@@ -23,6 +23,9 @@ const OTHER_EVENT_TYPES = [
 export type EventType = JobStatusEventType | (typeof OTHER_EVENT_TYPES)[number];
 export const EVENT_TYPES: readonly EventType[] = [...JOB_STATUS_EVENT_TYPES, ...OTHER_EVENT_TYPES];
 
+/** Those that are about a job. */
+export const JOB_EVENT_TYPES: readonly EventType[] = EVENT_TYPES.filter((type) => type.startsWith('batch_job.'));
+
 export function jobStatusEventType(state: JobState): JobStatusEventType {
   return `batch_job.${state}`;
 }

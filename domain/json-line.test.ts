@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_JSON_DEPTH, parseJsonLine } from './json-line.ts';
+import { MAX_JSON_DEPTH } from './json-depth.ts';
+import { parseJsonLine } from './json-line.ts';
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 

@@ -1,8 +1,9 @@
 import type { ErrorCode } from './gateway-error.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from './json-depth.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 
-/** Deeper JSON is no request, and serialisers down the road recurse. */
-export const MAX_JSON_DEPTH = 100;
+/** Parsing a text of no more characters takes little memory, however it nests; then the value tells. */
+const LOOKED_AT_BEFORE_CHARS = 4_096;
 
 export type JsonLine =
   | { readonly ok: true; readonly value: JsonObject }
@@ -23,6 +24,7 @@ const WHOLE_NUMBER = /^-?[0-9]+$/;
  * than MAX_JSON_DEPTH.
  */
 export function parseJsonLine(text: string): JsonLine {
+  if (text.length > LOOKED_AT_BEFORE_CHARS && isTextTooDeep(text)) return tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,8 +32,7 @@ export function parseJsonLine(text: string): JsonLine {
     return refuse('invalid_json', `is not valid JSON${describePosition(error)}`);
   }
   if (!isJsonObject(value)) return refuse('invalid_item', `must be a JSON object, not ${describeType(value)}`);
-  if (isDeeperThan(value, MAX_JSON_DEPTH))
-    return refuse('invalid_json', `is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (isDeeperThan(value, MAX_JSON_DEPTH)) return tooDeep();
   if (!text.isWellFormed() || (SURROGATE_ESCAPE.test(text) && hasLoneSurrogate(value))) {
     return refuse('invalid_json', 'contains half of a surrogate pair, as text cut inside an emoji does');
   }
@@ -40,6 +41,10 @@ export function parseJsonLine(text: string): JsonLine {
     if (changed !== null) return refuse('invalid_json', `contains ${changed}, which JSON numbers cannot hold exactly`);
   }
   return { ok: true, value };
+}
+
+function tooDeep(): JsonLine {
+  return refuse('invalid_json', `is nested deeper than ${MAX_JSON_DEPTH} levels`);
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -13,6 +13,8 @@ export interface Principal {
   readonly tenantId: string | null;
   readonly projectId: string | null;
   readonly customerId: string | null;
+  /** What the key is limited to, of what its role may do; empty for all of it. */
+  readonly scopes: readonly string[];
 }
 
 export function isRole(value: string): value is Role {

@@ -69,6 +69,7 @@ function accepted(calibration: Calibration | null = null): { terms: ReservedTerm
     maxCost: null,
     maxCostPricing: null,
     budgets: [],
+    accountSuspension: null,
     suspensions: [],
     currency: 'USD',
     at: AT,

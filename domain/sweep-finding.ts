@@ -11,6 +11,8 @@ export const FINDING_KINDS = [
   'surplus_batch',
   'possible_surplus_batch',
   'ledger_difference',
+  'webhook_undelivered',
+  'deletion_overdue',
   'sweep_failed',
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];

@@ -23,6 +23,11 @@ export interface TenantPolicy {
   readonly maxItemsPerShard: number | null;
   /** Queued and running tasks together. */
   readonly taskConcurrency: number;
+  /** What a key may call in a minute, in the units of domain/rate-limit.ts; null for `BATCHGATE_REQUESTS_PER_MINUTE`. */
+  readonly requestsPerMinute: number | null;
+  /** Calls that bring items, at once in each api process; null for `BATCHGATE_MAX_UPLOADS_PER_TENANT`. */
+  readonly maxUploads: number | null;
+  /** Jobs that no submission of which was accepted yet. */
   readonly maxDrafts: number;
   /** Items of drafts and of jobs that have not ended. */
   readonly maxOpenItems: number;
@@ -40,6 +45,8 @@ export const DEFAULT_TENANT_POLICY: TenantPolicy = {
   allowsEmailLikeCustomIds: false,
   maxItemsPerShard: null,
   taskConcurrency: 100,
+  requestsPerMinute: null,
+  maxUploads: null,
   maxDrafts: 1_000,
   maxOpenItems: 10_000_000,
   maxStoredBytes: null,
@@ -56,6 +63,8 @@ export const POLICY_MEMBERS = {
   allowsEmailLikeCustomIds: 'allow_email_like_custom_ids',
   maxItemsPerShard: 'max_items_per_shard',
   taskConcurrency: 'task_concurrency',
+  requestsPerMinute: 'requests_per_minute',
+  maxUploads: 'max_uploads',
   maxDrafts: 'max_drafts',
   maxOpenItems: 'max_open_items',
   maxStoredBytes: 'max_stored_bytes',

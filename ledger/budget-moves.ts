@@ -63,7 +63,13 @@ async function moveAndAlert(
     [budgetId, periodStart, ...amounts],
   );
   for (const row of rows) {
-    await insertEvent(client, { tenantId: row.tenant_id, jobId: null, type: 'budget.alert', data: toAlert(row) });
+    await insertEvent(client, {
+      tenantId: row.tenant_id,
+      jobId: null,
+      projectId: row.scope === 'project' ? row.scope_id : null,
+      type: 'budget.alert',
+      data: toAlert(row),
+    });
   }
 }
 

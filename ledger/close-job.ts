@@ -18,6 +18,7 @@ import {
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
 import { splitCharge } from '../domain/overage.ts';
+import { providerFilesDueAt } from '../domain/storage-terms.ts';
 import { closeOverage } from './close-overage.ts';
 import { releaseHolds } from './draw.ts';
 import { appendEntry } from './entries.ts';
@@ -104,7 +105,7 @@ async function recordEnd(
   const outcome = job.cancelRequestedAt === null ? null : cancelOutcome(totals);
   await client.query(
     `UPDATE batch_jobs SET state = $2, completed_at = $3, settled_amount = $4, error = $5, cancel_outcome = $6,
-       waiting_reason = NULL, waiting_since = NULL
+       waiting_reason = NULL, waiting_since = NULL, provider_files_due_at = $7
      WHERE job_id = $1`,
     [
       job.key.uuid,
@@ -115,6 +116,7 @@ async function recordEnd(
         ? null
         : JSON.stringify({ code, message: ERROR_MESSAGES[code] ?? 'Every item failed. Each item tells why.' }),
       outcome,
+      providerFilesDueAt(job.terms, now),
     ],
   );
   await enterStage(client, job.key, WHOLE_JOB, null, now);
@@ -122,8 +124,13 @@ async function recordEnd(
     tenantId: job.tenantId,
     jobId: job.key.uuid,
     type: `batch_job.${state}`,
-    data: { job_id: job.jobId, status: state },
+    data: { job_id: job.jobId, status: state, counts: countsOf(totals) },
   });
+}
+
+/** As a job is told of: an original counts once, retries apart. */
+function countsOf({ total, completed, failed, expired, cancelled, retries }: ProgressTotals) {
+  return { total, completed, failed, expired, cancelled, retries };
 }
 
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {

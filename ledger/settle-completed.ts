@@ -5,6 +5,7 @@ import type { JobRow } from '../db/job-rows.ts';
 import type { StagedLine } from '../db/result-stage.ts';
 import type { ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
+import { keepsContent } from '../domain/storage-terms.ts';
 import { drawFromHolds } from './draw.ts';
 import { moveItems } from './move-items.ts';
 import { lockProgress, recordProgress, type SettledGroup } from './settled-counts.ts';
@@ -32,7 +33,15 @@ export async function settleCompleted(db: Database, of: LinesOf, lines: readonly
       const fresh = await listFresh(client, of, lines);
       if (fresh.length === 0) return 0;
       const lastSeq = progress.last_seq;
-      const place = { job: job.key, submissionNo: job.submissionNo, shard: shard.shard, attempt, lastSeq };
+      const pointsToFiles = !keepsContent(job.terms.storage);
+      const place = {
+        job: job.key,
+        submissionNo: job.submissionNo,
+        shard: shard.shard,
+        attempt,
+        lastSeq,
+        pointsToFiles,
+      };
       await copyCompleted(client, place, fresh);
       const groups = await takeOver(client, of, fresh, lastSeq);
       const { settled, charge } = await recordProgress(client, of, progress, groups);

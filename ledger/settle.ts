@@ -3,6 +3,7 @@ import type { JobRow } from '../db/job-rows.ts';
 import type { ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type ItemState, itemStateCode } from '../domain/item-state.ts';
+import { keepsContent } from '../domain/storage-terms.ts';
 import { drawFromHolds } from './draw.ts';
 import { moveItems } from './move-items.ts';
 import { lockProgress, recordProgress, type SettledGroup } from './settled-counts.ts';
@@ -53,7 +54,7 @@ export async function settleRemainder(
     failureClass,
     code,
     message,
-    nativeError,
+    keepsContent(range.job.terms.storage) ? nativeError : null,
     itemNos,
   ]);
 }

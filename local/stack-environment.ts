@@ -74,7 +74,7 @@ export function temporalEnvironment({
   return { ...Object.fromEntries(rest), ...server, TEMPORAL_CONFIG_FILE: profile };
 }
 
-/** The environment of the api: ours, with the addresses of what was started. */
+/** The environment of the api: ours, with the addresses of what was started and of where the providers are. */
 export function apiEnvironment(facts: StackFacts): Environment {
   return {
     ...temporalEnvironment(facts),
@@ -85,15 +85,15 @@ export function apiEnvironment(facts: StackFacts): Environment {
     BATCHGATE_TEMPORAL_UI_URL: facts.temporal.uiUrl ?? undefined,
     BATCHGATE_ENCRYPTION_KEYS: facts.encryptionKeys,
     ...webhookVariables(facts),
+    ...Object.assign({}, ...PROVIDER_NAMES.map((name) => simulatorVariables(name, facts.simulators[name]))),
   };
 }
 
-/** The environment of the worker: that of the api, where the providers are, and short waits when none of them is real. */
+/** The environment of the worker: that of the api, and short waits when none of them is real. */
 export function workerEnvironment(facts: StackFacts): Environment {
   return {
     ...apiEnvironment(facts),
     BATCHGATE_WORKER_HEALTH_PORT: String(facts.workerHealthPort),
-    ...Object.assign({}, ...PROVIDER_NAMES.map((name) => simulatorVariables(name, facts.simulators[name]))),
     ...(PROVIDER_NAMES.every((name) => facts.simulators[name] !== null) ? shortWaits(facts.environment) : {}),
   };
 }

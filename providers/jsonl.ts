@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 const LF = 0x0a;
 const CR = 0x0d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** A line longer than this is no result of ours. */
+export const MAX_LINE_BYTES = 64 * 1024 * 1024;
 /** What a line may hold in front of and behind its content. */
 const FRAME_BYTES = BOM.length + 1;
 

@@ -54,6 +54,12 @@ export interface BatchProvider {
   /** The raw bytes of a result file as they arrive. Throws {@link ProviderError}, also in the middle of the stream. */
   downloadFile(input: { file: ResultFile; signal: AbortSignal }): AsyncIterable<Uint8Array>;
 
+  /**
+   * Deletes what the provider keeps of an ended batch: its input and its results. What is gone already is no error, so it may
+   * be repeated. Throws {@link ProviderError}.
+   */
+  deleteFiles(input: { files: KeptFiles; signal: AbortSignal }): Promise<void>;
+
   /** One result line, LF and trailing CR removed. Never throws on what a provider sent. */
   decodeLine(endpoint: Endpoint, line: string): ResultLine;
 }
@@ -137,6 +143,11 @@ export interface ValidationError {
   line: number | null;
   param: string | null;
 }
+
+/** What a provider keeps of an attempt, by its ids; null for what it never had. */
+export type KeptFiles = Pick<NativeBatch, 'inputFileId' | 'outputFileId' | 'errorFileId'> & {
+  providerBatchId: string | null;
+};
 
 export interface ResultFile {
   kind: 'output' | 'error';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProviders } from './registry.ts';
+import { createAdapterMakers } from './registry.ts';
 
 const timeouts = { requestTimeoutMs: 1000, idleTimeoutMs: 1000 };
 const signal = new AbortController().signal;
@@ -17,14 +17,14 @@ test('holds an adapter for each provider, under its own name, and one for each t
   const compatible = [
     { ...none, baseUrl: 'https://api.example/v1', provider: 'groq', auth: 'bearer', pathPrefix: '/v1' } as const,
   ];
-  const providers = createProviders({
+  const makers = createAdapterMakers({
     ...timeouts,
     openai: key,
     anthropic: { ...key, apiVersion: '2026-10-21' },
     gemini: key,
     compatible,
   });
-  expect([...providers].map(([name, { provider }]) => [name, provider])).toEqual([
+  expect(makers.map(({ provider, make }) => [provider, make('sk-test').provider])).toEqual([
     ['openai', 'openai'],
     ['anthropic', 'anthropic'],
     ['gemini', 'gemini'],
@@ -35,7 +35,9 @@ test('holds an adapter for each provider, under its own name, and one for each t
 test.each(['openai', 'anthropic', 'gemini'])(
   'the adapter of %s without a credential refuses every call before it is sent, and still reads and writes lines',
   async (provider) => {
-    const adapter = createProviders(settings).get(provider);
+    const adapter = createAdapterMakers(settings)
+      .find((maker) => maker.provider === provider)
+      ?.makeRefusing();
     if (adapter === undefined) throw new Error(`${provider} has an adapter`);
     const refusal = { code: 'credential_refused', mayHaveActed: false };
     await expect(adapter.uploadInput({ path: '/dev/null', fileName: 'a.jsonl', signal })).rejects.toMatchObject(

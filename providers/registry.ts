@@ -1,6 +1,7 @@
 import type { Provider } from '../domain/provider.ts';
 import { type AnthropicSettings, createAnthropicProvider } from './anthropic/adapter.ts';
 import { createGeminiProvider } from './gemini/adapter.ts';
+import { keepSecret } from './keep-secret.ts';
 import { withoutCredential } from './missing-credential.ts';
 import { createOpenAiProvider, type OpenAiSettings } from './openai/adapter.ts';
 import type { BatchProvider } from './provider.ts';
@@ -22,25 +23,41 @@ interface ProviderAccess {
   baseUrl: string | null;
 }
 
-/** An adapter for each provider; one without a credential refuses every call, so that its jobs say what they wait for. */
-export function createProviders(settings: ProviderSettings): ReadonlyMap<Provider, BatchProvider> {
-  const { openai, anthropic, gemini, compatible = [], requestTimeoutMs, idleTimeoutMs } = settings;
-  const timeouts = { requestTimeoutMs, idleTimeoutMs };
-  const adapters = [
-    withKey(openai, (access) => createOpenAiProvider({ ...access, ...timeouts })),
-    withKey(anthropic, (access) => createAnthropicProvider({ ...access, ...timeouts })),
-    withKey(gemini, (access) => createGeminiProvider({ ...access, ...timeouts })),
-    ...compatible.map(({ apiKey, baseUrl, ...own }) =>
-      withKey({ apiKey, baseUrl }, (access) => createOpenAiProvider({ ...access, compatible: own, ...timeouts })),
-    ),
-  ];
-  return new Map(adapters.map((adapter) => [adapter.provider, adapter]));
+/** How the adapters of one provider are made: all alike but for the key. */
+export interface AdapterMaker {
+  readonly provider: Provider;
+  /** The key of the environment; null where it has none. */
+  readonly apiKey: string | null;
+  make(apiKey: string): BatchProvider;
+  /** One that refuses every call, and says why, so that its jobs say what they wait for. */
+  makeRefusing(why?: string): BatchProvider;
 }
 
-function withKey<Access extends ProviderAccess>(
+/** One for each provider. */
+export function createAdapterMakers(settings: ProviderSettings): readonly AdapterMaker[] {
+  const { openai, anthropic, gemini, compatible = [], requestTimeoutMs, idleTimeoutMs } = settings;
+  const timeouts = { requestTimeoutMs, idleTimeoutMs };
+  return [
+    maker('openai', openai, (access) => createOpenAiProvider({ ...access, ...timeouts })),
+    maker('anthropic', anthropic, (access) => createAnthropicProvider({ ...access, ...timeouts })),
+    maker('gemini', gemini, (access) => createGeminiProvider({ ...access, ...timeouts })),
+    ...compatible.map(({ apiKey, baseUrl, ...own }) =>
+      maker(own.provider, { apiKey, baseUrl }, (access) =>
+        createOpenAiProvider({ ...access, compatible: own, ...timeouts }),
+      ),
+    ),
+  ];
+}
+
+function maker<Access extends ProviderAccess>(
+  provider: Provider,
   access: Access,
   create: (access: Access & { apiKey: string }) => BatchProvider,
-): BatchProvider {
-  const { apiKey } = access;
-  return apiKey === null ? withoutCredential(create({ ...access, apiKey: 'none' })) : create({ ...access, apiKey });
+): AdapterMaker {
+  return {
+    provider,
+    apiKey: access.apiKey,
+    make: (apiKey) => keepSecret(create({ ...access, apiKey }), apiKey),
+    makeRefusing: (why) => withoutCredential(create({ ...access, apiKey: 'none' }), why),
+  };
 }

@@ -1,14 +1,18 @@
+import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createScheduleActivities } from '../activities/schedules/create-schedule-activities.ts';
 import type { ScheduleDependencies } from '../activities/schedules/dependencies.ts';
+import { createWebhookActivities } from '../activities/webhooks/create-webhook-activities.ts';
+import type { WebhookDependencies } from '../activities/webhooks/dependencies.ts';
 import {
   DATABASE_QUEUE,
   MAINTENANCE_QUEUE,
   providerQueue,
   SCHEDULES_QUEUE,
+  WEBHOOKS_QUEUE,
   WORKFLOW_QUEUE,
 } from '../workflows/task-queues.ts';
 import { bundleWorkflowsApart } from './workflow-bundle.ts';
@@ -16,8 +20,11 @@ import { bundleWorkflowsApart } from './workflow-bundle.ts';
 export interface WorkerOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
+  /** How what Temporal keeps is sealed, and opened. */
+  readonly dataConverter?: DataConverter;
   readonly dependencies: ActivityDependencies;
   readonly schedules: ScheduleDependencies;
+  readonly webhooks: WebhookDependencies;
   /** Connections of the pool; database activities together use fewer. */
   readonly poolSize: number;
   /** Null for all. */
@@ -44,12 +51,16 @@ const PROVIDER_ACTIVITIES = 50;
 /** Each may hold a connection while it copies a manifest, or a spool while it fetches one. */
 const SCHEDULE_ACTIVITIES = 3;
 
+/** Each waits for a receiver most of the time; which of them are whose is bounded by rows. */
+const WEBHOOK_ACTIVITIES = 100;
+
 /** One Temporal worker for each queue this process serves. */
 export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
   const { dependencies } = options;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
+    ...(options.dataConverter !== undefined && { dataConverter: options.dataConverter }),
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
     maxHeartbeatThrottleInterval: HEARTBEAT_EVERY,
@@ -96,7 +107,17 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
           maxConcurrentActivityTaskExecutions: SCHEDULE_ACTIVITIES,
         }),
     ],
-    ...[...dependencies.providers.keys()].map((provider) => {
+    [
+      WEBHOOKS_QUEUE,
+      () =>
+        Worker.create({
+          ...common,
+          taskQueue: WEBHOOKS_QUEUE,
+          activities: createWebhookActivities(options.webhooks),
+          maxConcurrentActivityTaskExecutions: WEBHOOK_ACTIVITIES,
+        }),
+    ],
+    ...dependencies.providers.names.map((provider) => {
       const create = () =>
         Worker.create({
           ...common,

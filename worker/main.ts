@@ -5,8 +5,10 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { TransferSlots } from '../activities/transfer-slots.ts';
+import { createArtifactStore } from '../artifacts/create-store.ts';
 import { readWorkerConfig, type WorkerConfig } from '../config/env.ts';
 import { openDatabase } from '../db/client.ts';
+import { createCredentialStore } from '../db/credential-store.ts';
 import {
   DEFAULT_INTAKE_LIMITS,
   DEFAULT_SPOOL_MEMORY_BYTES,
@@ -16,23 +18,31 @@ import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
+import type { Cipher } from '../encryption/cipher.ts';
 import { createCipher } from '../encryption/create-cipher.ts';
-import { createProviders } from '../providers/registry.ts';
+import { createPayloadCodec } from '../encryption/payload-codec.ts';
+import { environmentSettings } from '../providers/environment-settings.ts';
+import { createAdapterMakers } from '../providers/registry.ts';
+import { createProviderAdapters } from '../providers/stored-credentials.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { temporalLogger } from '../telemetry/temporal-logger.ts';
+import { WEBHOOKS_QUEUE } from '../workflows/task-queues.ts';
 import { createWorkers } from './create-workers.ts';
+import { createDeliveryControl } from './delivery-control.ts';
 import { startHealthServer } from './health.ts';
 import { createJobWorkflowControl } from './job-workflow-control.ts';
-import { compatibleProviders } from './provider-settings.ts';
 import { createScheduleClockControl } from './schedule-clock-control.ts';
 import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
 import { keepHeapTight } from './tight-heap.ts';
+import { startWebhookDispatcher } from './webhook-dispatcher.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A download or upload that moves no byte for this long is cut and tried again. */
 const IDLE_TIMEOUT_MS = 60_000;
 const SHARD_WINDOW = 8;
 const TRANSFERS_AT_ONCE = 3;
+/** Receivers have to answer within it. */
+const WEBHOOK_ANSWER_MS = 15_000;
 
 keepHeapTight();
 const config = readWorkerConfig();
@@ -50,7 +60,9 @@ async function run(config: WorkerConfig): Promise<void> {
   const missing = await findMissingSearchAttributes(connection, namespace);
   if (missing.length > 0)
     throw new Error(`search attributes are not registered: ${missing.join(', ')}. Run \`npm run temporal:setup\`.`);
-  const client = new Client({ connection, namespace });
+  const cipher = createCipher(config.encryptionKeys);
+  const dataConverter = { payloadCodecs: [createPayloadCodec(cipher, { encodes: config.sealsPayloads })] };
+  const client = new Client({ connection, namespace, dataConverter });
   await createSchedules(client);
   const db = openDatabase({
     url: config.databaseUrl,
@@ -60,10 +72,11 @@ async function run(config: WorkerConfig): Promise<void> {
   });
   await ensurePartitions(db.pool, Date.now());
 
-  const dependencies = createDependencies(config, db, client);
+  const dependencies = createDependencies(config, db, client, cipher);
   const workers = await createWorkers({
     connection,
     namespace,
+    dataConverter,
     dependencies,
     schedules: {
       ...dependencies,
@@ -71,10 +84,13 @@ async function run(config: WorkerConfig): Promise<void> {
       allowedFetchHosts: config.allowedFetchHosts,
       clock: createScheduleClockControl(client),
     },
+    webhooks: { ...dependencies, allowedFetchHosts: config.allowedFetchHosts, answerMs: WEBHOOK_ANSWER_MS },
     poolSize: config.databasePoolSize,
     queues: config.queues,
     ...(config.workflowBundle !== null && { workflowBundle: { codePath: config.workflowBundle } }),
   });
+  const servesWebhooks = workers.some(({ options }) => options.taskQueue === WEBHOOKS_QUEUE);
+  const dispatcher = servesWebhooks ? startWebhookDispatcher(dependencies) : null;
   const isReady = () => workers.every((worker) => worker.getState() === 'RUNNING');
   const health = await startHealthServer('0.0.0.0', config.healthPort, isReady);
   const stop = () => {
@@ -87,6 +103,7 @@ async function run(config: WorkerConfig): Promise<void> {
     await Promise.all(workers.map((worker) => worker.run()));
   } finally {
     health.close();
+    await dispatcher?.stop();
     await db.close();
     await connection.close();
     log.info({}, 'worker stopped');
@@ -106,20 +123,21 @@ function createDependencies(
   config: WorkerConfig,
   db: ActivityDependencies['db'],
   client: Client,
+  cipher: Cipher,
 ): ActivityDependencies {
   return {
     db,
-    providers: createProviders({
-      openai: config.openai,
-      anthropic: { ...config.anthropic, apiVersion: config.providerFacts.anthropicApiVersion },
-      gemini: config.gemini,
-      compatible: compatibleProviders(config),
-      requestTimeoutMs: REQUEST_TIMEOUT_MS,
-      idleTimeoutMs: IDLE_TIMEOUT_MS,
-    }),
+    providers: createProviderAdapters(
+      createAdapterMakers(
+        environmentSettings(config, { requestTimeoutMs: REQUEST_TIMEOUT_MS, idleTimeoutMs: IDLE_TIMEOUT_MS }),
+      ),
+      createCredentialStore(db.pool, cipher),
+    ),
     catalogue: createGatewayCatalogue(config.providerFacts),
-    cipher: createCipher(config.encryptionKeys),
+    cipher,
+    artifacts: createArtifactStore(config.artifacts, cipher),
     workflows: createJobWorkflowControl(client),
+    deliveries: createDeliveryControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),
     settings: {
       pollMinMs: config.pollMinMs,

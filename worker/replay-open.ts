@@ -10,10 +10,14 @@ export interface ReplayReport {
 
 /** Replays every open workflow of the client's namespace on other workflow code. Changes nothing. */
 export async function replayOpen(client: Client, workflowBundle: WorkflowBundleOption): Promise<ReplayReport> {
+  const { dataConverter } = client.options;
   const open = client.workflow.list({ query: "ExecutionStatus = 'Running'" });
   const broken: string[] = [];
   let runs = 0;
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, open.intoHistories())) {
+  for await (const { workflowId, error } of Worker.runReplayHistories(
+    { workflowBundle, dataConverter },
+    open.intoHistories(),
+  )) {
     runs += 1;
     if (error !== undefined) broken.push(`${workflowId}: ${error.message}`);
   }

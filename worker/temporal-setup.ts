@@ -1,6 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import { RETENTION_SCHEDULE_ID } from '../workflows/ids.ts';
 import { searchAttributes } from '../workflows/search-attributes.ts';
 import { WORKFLOW_QUEUE } from '../workflows/task-queues.ts';
 
@@ -54,7 +55,13 @@ const SCHEDULES = [
     note: 'Recurring jobs whose schedule is missing',
   },
   {
-    id: 'batchgate/retention',
+    id: 'batchgate/sweep-webhooks',
+    workflow: 'sweepWebhooks',
+    every: '1 minute',
+    note: 'Webhooks whose attempt is overdue',
+  },
+  {
+    id: RETENTION_SCHEDULE_ID,
     workflow: 'retention',
     every: '1 hour',
     note: 'Partitions, overdue deletions, ledger check',

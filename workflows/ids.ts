@@ -16,6 +16,13 @@ export function temporalScheduleId(scheduleId: string): string {
   return `${TEMPORAL_SCHEDULE_PREFIX}${scheduleId}`;
 }
 
+export function webhookDeliveryWorkflowId(deliveryId: string): string {
+  return `webhook/${deliveryId}`;
+}
+
 export function providerBatchWorkflowId(jobId: string, shard: number): string {
   return `provider-batch/${jobId}/${shard}`;
 }
+
+/** Of the schedule that deletes what is due. */
+export const RETENTION_SCHEDULE_ID = 'batchgate/retention';

@@ -4,3 +4,4 @@ export { providerBatch } from './provider-batch.ts';
 export { reconcile, retention } from './reconcile.ts';
 export { restoreSchedules, scheduledJob } from './scheduled-job.ts';
 export { sweep, sweepProviders } from './sweep.ts';
+export { sweepWebhooks, webhookDelivery } from './webhook-delivery.ts';

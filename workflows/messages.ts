@@ -38,6 +38,13 @@ export interface ScheduledJobInput {
   scheduleId: string;
 }
 
+/** Input of `webhookDelivery`; everything else is in the row. */
+export interface WebhookDeliveryInput {
+  v: 1;
+  deliveryId: string;
+  maxHistoryEvents?: number;
+}
+
 export interface CancelRequest {
   reason?: string;
   by?: string;
@@ -81,6 +88,9 @@ export const pollNowSignal = defineSignal('pollNow');
 export const rowsChangedSignal = defineSignal('rowsChanged');
 /** Sent by a shard to its job whenever its row changed state. */
 export const shardChangedSignal = defineSignal('shardChanged');
+
+/** Ends the wait for a delivery's next attempt. */
+export const deliverNowSignal = defineSignal('deliverNow');
 
 export const batchJobStateQuery = defineQuery<BatchJobState>('state');
 export const providerBatchStateQuery = defineQuery<ProviderBatchState>('state');

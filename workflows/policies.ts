@@ -1,5 +1,5 @@
 import type { ActivityOptions } from '@temporalio/workflow';
-import { DATABASE_QUEUE, MAINTENANCE_QUEUE, SCHEDULES_QUEUE } from './task-queues.ts';
+import { DATABASE_QUEUE, MAINTENANCE_QUEUE, SCHEDULES_QUEUE, WEBHOOKS_QUEUE } from './task-queues.ts';
 
 /**
  * Short set-wise SQL. Retried for ever: Postgres being away is no reason to give a job up. What a worker took with it
@@ -66,6 +66,17 @@ export const SCHEDULE_POLICY: ActivityOptions = {
 export const FETCH_POLICY: ActivityOptions = {
   ...SCHEDULE_POLICY,
   retry: { initialInterval: '5 seconds', backoffCoefficient: 3, maximumAttempts: 6 },
+};
+
+/**
+ * One request that is cut off after some seconds, between two short transactions. What a receiver says is an answer and no
+ * failure: only Postgres being away is tried again here.
+ */
+export const WEBHOOK_POLICY: ActivityOptions = {
+  taskQueue: WEBHOOKS_QUEUE,
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  cancellationType: 'TRY_CANCEL',
 };
 
 export const MAINTENANCE_POLICY: ActivityOptions = {

@@ -1,7 +1,13 @@
 import type { Provider } from '../domain/provider.ts';
 import type { ScheduleTiming, Weekday } from '../domain/schedule-timing.ts';
-import { batchJobWorkflowId, providerBatchWorkflowId, scheduledJobWorkflowId, temporalScheduleId } from './ids.ts';
-import type { BatchJobInput, ProviderBatchInput, ScheduledJobInput } from './messages.ts';
+import {
+  batchJobWorkflowId,
+  providerBatchWorkflowId,
+  scheduledJobWorkflowId,
+  temporalScheduleId,
+  webhookDeliveryWorkflowId,
+} from './ids.ts';
+import type { BatchJobInput, ProviderBatchInput, ScheduledJobInput, WebhookDeliveryInput } from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { WORKFLOW_QUEUE } from './task-queues.ts';
 
@@ -69,6 +75,26 @@ export function batchJobStart(job: StartableJob, { recover }: { recover: boolean
       ...(job.submittedAt === null ? [] : [{ key: searchAttributes.submitted, value: job.submittedAt.toISOString() }]),
     ],
     priority: { fairnessKey: fairnessKey(job.tenantId) },
+  };
+}
+
+export interface StartableDelivery {
+  readonly deliveryId: string;
+  readonly tenantId: string;
+  readonly eventType: string;
+}
+
+/** Everything a `webhookDelivery` is started with but the conflict policy. A replay follows under the same id. */
+export function webhookDeliveryStart({ deliveryId, tenantId, eventType }: StartableDelivery) {
+  const input: WebhookDeliveryInput = { v: 1, deliveryId };
+  return {
+    workflowId: webhookDeliveryWorkflowId(deliveryId),
+    taskQueue: WORKFLOW_QUEUE,
+    args: [input] as [WebhookDeliveryInput],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `${tenantId} · ${eventType}`,
+    typedSearchAttributes: [{ key: searchAttributes.tenant, value: tenantId }],
+    priority: { fairnessKey: fairnessKey(tenantId) },
   };
 }
 

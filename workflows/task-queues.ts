@@ -9,6 +9,9 @@ export const DATABASE_QUEUE = 'batchgate-database';
 /** Recurring jobs: fetching what a firing needs may take its time, and holds nothing else up. */
 export const SCHEDULES_QUEUE = 'batchgate-schedules';
 
+/** Outgoing webhooks: receivers that hang hold up nothing else. */
+export const WEBHOOKS_QUEUE = 'batchgate-webhooks';
+
 /** Sweeps and other housekeeping, apart so that they never delay a job. */
 export const MAINTENANCE_QUEUE = 'batchgate-maintenance';
 

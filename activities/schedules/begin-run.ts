@@ -1,15 +1,22 @@
 import type pg from 'pg';
 import { CreateJob } from '../../contracts/create-job.ts';
 import { readJobSettings } from '../../contracts/job-settings.ts';
+import { findAccountSuspension } from '../../db/account-standing.ts';
 import { findSchedule, type ScheduleRow } from '../../db/batch-schedules.ts';
 import { newId } from '../../db/ids.ts';
 import { findJobOwner } from '../../db/job-owner.ts';
 import { insertJob } from '../../db/jobs.ts';
-import { findKeyHolder } from '../../db/key-holders.ts';
-import { findCopySource } from '../../db/manifest-copy.ts';
+import { isKeyActive } from '../../db/key-holders.ts';
+import { type CopySource, findCopySource } from '../../db/manifest-copy.ts';
 import { findRun, insertRun, isScheduleBusy, type RunError, type RunOutcome } from '../../db/schedule-runs.ts';
+import { readTenantTerms } from '../../db/storage-terms.ts';
+import { findDraftExcess } from '../../db/tenant-caps.ts';
 import { inTransaction } from '../../db/transaction.ts';
+import { insertJobWebhook } from '../../db/webhook-secrets.ts';
+import { suspensionMessage } from '../../domain/account-suspension.ts';
 import { findTimeFault } from '../../domain/execution-times.ts';
+import { type StorageTerms, storageTerms, stricterTerms } from '../../domain/storage-terms.ts';
+import type { StoragePolicy } from '../../domain/tenant-policy.ts';
 import type { Firing, ScheduleActivities } from '../interfaces.ts';
 import type { ScheduleDependencies } from './dependencies.ts';
 import { end } from './run-end.ts';
@@ -53,12 +60,12 @@ async function decide(client: pg.PoolClient, schedule: ScheduleRow, firing: Firi
   const { tenantId, projectId, customerId, apiKeyId, scheduleId } = schedule;
   const isBusy = async () => isScheduleBusy(client, scheduleId, new Date(at.getTime() - UNDER_WAY_MS));
   if (schedule.overlap === 'skip' && (await isBusy())) return { jobId: null, outcome: 'skipped', error: null };
-  const key = await findKeyHolder(client, apiKeyId, at);
-  if (key === null || !key.isActive)
+  if (!(await isKeyActive(client, apiKeyId, at)))
     return failed('forbidden', 'The key that made the schedule is not valid any more. Make the schedule anew.');
   const owner = await findJobOwner(client, { tenantId, projectId, customerId });
-  if (owner === null || key.isSuspended || owner.customerIsSuspended)
-    return failed('tenant_suspended', 'This account is suspended. Ask whoever runs the gateway.');
+  if (owner === null) throw new Error(`the schedule ${scheduleId} belongs to a tenant that is not there`);
+  const suspension = await findAccountSuspension(client, schedule);
+  if (suspension !== null) return failed('tenant_suspended', suspensionMessage(suspension));
   const template = CreateJob.safeParse(schedule.job);
   if (!template.success)
     return failed('invalid_request', 'The gateway takes no such job any more. Make the schedule anew.');
@@ -66,17 +73,36 @@ async function decide(client: pg.PoolClient, schedule: ScheduleRow, firing: Firi
   const times = { ...settings.times, deadline: deadlineOf(schedule, firing) };
   const fault = findTimeFault(times, at);
   if (fault !== null) return failed(fault.code, fault.message);
-  const requestDefaults = settings.requestDefaults ?? (await defaultsOfSource(client, schedule));
+  const excess = await findDraftExcess(client, tenantId);
+  if (excess !== null) return failed(excess.code, excess.message);
+  const source = await findSource(client, schedule);
+  const requestDefaults = settings.requestDefaults ?? source?.requestDefaults ?? null;
+  const terms = await termsOf(client, tenantId, settings.storage, source);
   const jobId = newId('job');
+  if (
+    settings.webhook !== null &&
+    !(await insertJobWebhook(client, { jobId, apiKeyId, createdAt: at }, settings.webhook))
+  )
+    return failed('webhook_secret_missing', 'The secret that signs the webhooks of jobs has not been made yet.');
   const made = { jobId, tenantId, projectId, customerId, apiKeyId, currency: owner.currency, createdAt: at };
-  await insertJob(client, { ...made, ...settings, requestDefaults, times });
+  await insertJob(client, { ...made, ...settings, requestDefaults, times, terms });
   return { jobId, outcome: null, error: null };
 }
 
-/** Items that are copied were measured with what was merged under them. */
-async function defaultsOfSource(client: pg.PoolClient, { items, ...schedule }: ScheduleRow): Promise<string | null> {
-  if (items.manifest_of_job === undefined) return null;
-  return (await findCopySource(client, schedule, items.manifest_of_job))?.requestDefaults ?? null;
+/** The job whose items are copied: they were measured with what was merged under them, */
+async function findSource(client: pg.PoolClient, { items, ...schedule }: ScheduleRow): Promise<CopySource | null> {
+  return items.manifest_of_job === undefined ? null : findCopySource(client, schedule, items.manifest_of_job);
+}
+
+/** and are kept no longer than there. A tenant made stricter since the schedule was made is no reason to make no job. */
+async function termsOf(
+  client: pg.PoolClient,
+  tenantId: string,
+  asked: StoragePolicy | null,
+  source: CopySource | null,
+): Promise<StorageTerms> {
+  const terms = storageTerms(await readTenantTerms(client, tenantId), asked);
+  return source === null ? terms : stricterTerms(terms, source.terms);
 }
 
 function deadlineOf({ deadlineAfterSeconds: seconds }: ScheduleRow, { scheduledFor }: Firing): Date | null {

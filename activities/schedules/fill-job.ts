@@ -5,9 +5,11 @@ import { takeItems } from '../../db/intake/take-items.ts';
 import { lockIntakeJob } from '../../db/intake-job.ts';
 import { copyManifest, findCopySource, requireCopySource } from '../../db/manifest-copy.ts';
 import { findRun } from '../../db/schedule-runs.ts';
+import { requireCapsOfFilledJob } from '../../db/tenant-caps.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
-import { FetchError, type FetchFault, guardedFetch } from '../guarded-fetch.ts';
+import { guardedFetch } from '../../outgoing/guarded-fetch.ts';
+import { OutgoingError, type OutgoingFault } from '../../outgoing/guarded-request.ts';
 import { cancellationSignal, whileBeating } from '../heartbeats.ts';
 import type { ScheduleActivities } from '../interfaces.ts';
 import type { ScheduleDependencies } from './dependencies.ts';
@@ -18,7 +20,7 @@ const FETCH_MS = 30 * 60_000;
 const IDLE_MS = 60_000;
 
 /** What another look may find mended. */
-const MAY_PASS: readonly FetchFault[] = ['unreachable', 'unexpected_status'];
+const MAY_PASS: readonly OutgoingFault[] = ['unreachable', 'timed_out', 'tls_failed', 'unexpected_status'];
 
 /**
  * Gives the firing's draft its items: a copy of another job's, or what the URL holds now, checked like any manifest. A
@@ -38,7 +40,7 @@ export function createFillJob(dependencies: ScheduleDependencies): ScheduleActiv
       if (source !== undefined) await copy(dependencies, schedule, source, jobId);
       else await whileBeating(() => fetchInto(dependencies, schedule, url ?? '', jobId));
     } catch (error) {
-      if (error instanceof FetchError) {
+      if (error instanceof OutgoingError) {
         const { fault, message } = error;
         if (MAY_PASS.includes(fault)) throw ApplicationFailure.create({ type: 'items_unavailable', message });
         return end(dependencies, firing, 'failed', { code: 'items_unavailable', message });
@@ -67,6 +69,7 @@ async function copy(
         // Filled by an earlier run, which did not live to tell.
         if (draft.state !== 'draft' || draft.itemCount > 0) return;
         await copyManifest(client, source, jobId);
+        await requireCapsOfFilledJob(client, draft.tenantId, draft.uuid);
       },
       { statementTimeoutMs: 0 },
     ),
@@ -98,7 +101,7 @@ async function fetchInto(
     await takeItems(
       dependencies,
       {
-        principal: { keyId, role: 'tenant_admin', tenantId, projectId, customerId },
+        principal: { keyId, role: 'tenant_admin', tenantId, projectId, customerId, scopes: [] },
         jobId,
         format: 'ndjson',
         stream,

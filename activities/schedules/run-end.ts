@@ -13,8 +13,8 @@ export async function end(
 ): Promise<RunStep> {
   await inTransaction(db, async (client) => {
     if (!(await endRun(client, firing, { outcome, error, now: now() })) || error === null) return;
-    const { rows } = await client.query<{ tenant_id: string }>(
-      'SELECT tenant_id FROM batch_schedules WHERE schedule_id = $1',
+    const { rows } = await client.query<{ tenant_id: string; project_id: string | null }>(
+      'SELECT tenant_id, project_id FROM batch_schedules WHERE schedule_id = $1',
       [firing.scheduleId],
     );
     const run = await findRun(client, firing.scheduleId, firing.firing);
@@ -22,6 +22,7 @@ export async function end(
     await insertEvent(client, {
       tenantId: rows[0].tenant_id,
       jobId: null,
+      projectId: rows[0].project_id,
       type: 'batch_schedule.run_failed',
       data: {
         schedule_id: firing.scheduleId,

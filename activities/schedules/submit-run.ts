@@ -53,7 +53,7 @@ async function claim({ db, now }: ScheduleDependencies, jobId: string): Promise<
     const at = now();
     if (job.itemCount === 0) return { kind: 'failed', error: EMPTY };
     if (!(await hasTimeLeft(client, job.key.uuid, at))) return { kind: 'failed', error: LATE };
-    const submissionNo = await claimSubmission(client, job.key.uuid, at);
+    const submissionNo = await claimSubmission(client, job.key.uuid, { by: job.apiKeyId, now: at });
     if (submissionNo === null) throw new Error(`draft ${jobId} with items was not claimed`);
     const data = { job_id: jobId, status: 'validating' };
     const event = { tenantId: job.tenantId, jobId: job.key.uuid, type: 'batch_job.validating', data };

@@ -1,4 +1,10 @@
-import { findTokens, type KnownToken, listNotFound } from '../../db/attempt-tokens.ts';
+import {
+  findTokens,
+  type KnownToken,
+  listNotFound,
+  listUsedAccounts,
+  type UsedAccount,
+} from '../../db/attempt-tokens.ts';
 import { getAttempt } from '../../db/attempts.ts';
 import { isCreateUnanswered, listOwned } from '../../db/creates.ts';
 import { getJobRow } from '../../db/job-rows.ts';
@@ -15,6 +21,8 @@ import { report, sweepEach } from './sweep-each.ts';
 const LOOK_BACK_MS = 26 * 3_600_000;
 /** Without labels each attempt is looked for by itself, which walks the list each time. */
 const MAX_ATTEMPTS = 20;
+/** Accounts in one sweep, each with a list of its own to walk; where more are in use, others have their turn next time. */
+const MAX_ACCOUNTS = 50;
 
 /**
  * Batches at a provider that are one too many. Where they carry a label it proves them: such a batch is cancelled and
@@ -23,8 +31,9 @@ const MAX_ATTEMPTS = 20;
 export function createSweepSurplus(dependencies: ActivityDependencies): MaintenanceActivities['sweepSurplus'] {
   return async () => {
     const sum = { looked: 0, repaired: 0, raised: 0, failed: 0 };
-    for (const provider of dependencies.providers.values()) {
-      const result = await sweepProvider(dependencies, provider);
+    const since = new Date(dependencies.now().getTime() - LOOK_BACK_MS);
+    for (const account of await listUsedAccounts(dependencies.db.pool, since, MAX_ACCOUNTS)) {
+      const result = await sweepAccount(dependencies, account);
       for (const count of ['looked', 'repaired', 'raised', 'failed'] as const) sum[count] += result[count];
     }
     return sum;
@@ -32,15 +41,16 @@ export function createSweepSurplus(dependencies: ActivityDependencies): Maintena
 }
 
 /** One that is away is swept the next time. */
-async function sweepProvider(dependencies: ActivityDependencies, provider: BatchProvider): Promise<SweepResult> {
-  const { log } = dependencies;
+async function sweepAccount(dependencies: ActivityDependencies, account: UsedAccount): Promise<SweepResult> {
+  const { providers, log } = dependencies;
+  const provider = await providers.of(account.provider, account.credentialId);
   try {
     return provider.listLabelled === null
-      ? await sweepUnlabelled(dependencies, provider)
+      ? await sweepUnlabelled(dependencies, provider, account)
       : await sweepLabelled(dependencies, provider, provider.listLabelled);
   } catch (error) {
     if (!(error instanceof ProviderError) || error.code === 'aborted') throw error;
-    log.warn({ provider: provider.provider, code: error.code, status: error.status }, 'batches could not be listed');
+    log.warn({ ...account, code: error.code, status: error.status }, 'batches could not be listed');
     return { looked: 0, repaired: 0, raised: 0, failed: 1 };
   }
 }
@@ -97,10 +107,14 @@ async function endSurplus(
   }
 }
 
-async function sweepUnlabelled(dependencies: ActivityDependencies, provider: BatchProvider): Promise<SweepResult> {
+async function sweepUnlabelled(
+  dependencies: ActivityDependencies,
+  provider: BatchProvider,
+  account: UsedAccount,
+): Promise<SweepResult> {
   const { db, now } = dependencies;
   const since = new Date(now().getTime() - LOOK_BACK_MS);
-  const attempts = await listNotFound(db.pool, provider.provider, since, MAX_ATTEMPTS);
+  const attempts = await listNotFound(db.pool, account, since, MAX_ATTEMPTS);
   let raised = 0;
   const result = await sweepEach(
     dependencies,

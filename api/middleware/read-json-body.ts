@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { every } from 'hono/combine';
 import { GatewayError } from '../../domain/gateway-error.ts';
+import { isTextTooDeep, MAX_JSON_DEPTH } from '../../domain/json-depth.ts';
 import type { ApiContext, ApiEnv } from '../env.ts';
 
 /**
@@ -10,6 +11,11 @@ import type { ApiContext, ApiEnv } from '../env.ts';
  * clients send none where every field is optional.
  */
 export function readJsonBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
+  return every(readWholeBody(maxBytes), requireShallow);
+}
+
+/** The same of a body of any text. */
+export function readWholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const limit = bodyLimit({
     maxSize: maxBytes,
     onError: () => {
@@ -28,6 +34,14 @@ const readBytes: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (bytes.length === 0) replaceBody(c, '{}');
   else requireUtf8(bytes);
   c.set('contentHash', createHash('sha256').update(bytes).digest());
+  await next();
+};
+
+/** Before anything parses it, so that no depth fills the memory or the stack. */
+const requireShallow: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  if (isTextTooDeep(await c.req.text())) {
+    throw new GatewayError('invalid_json', `The body is nested deeper than ${MAX_JSON_DEPTH} levels. Flatten it.`);
+  }
   await next();
 };
 

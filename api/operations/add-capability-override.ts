@@ -1,5 +1,6 @@
 import type { NewCapability } from '../../contracts/capability-override.ts';
 import { toFeature } from '../../contracts/feature.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { findCapabilityOverride, insertCapabilityOverride } from '../../db/capability-overrides.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -43,7 +44,9 @@ export async function addCapabilityOverride(
   };
   return inTransaction(db, (client) =>
     once(client, idempotency, async () => {
-      const added = await findCapabilityOverride(client, await insertCapabilityOverride(client, override));
+      const subject = await insertCapabilityOverride(client, override);
+      await recordAudit(client, { act: 'capability.added', actor: principal.keyId, tenantId, subject });
+      const added = await findCapabilityOverride(client, subject);
       if (added === null) throw new Error('an inserted capability was not found');
       return { status: 201, body: JSON.stringify(presentCapability(added)) };
     }),

@@ -1,4 +1,5 @@
 import type { NewPrice } from '../../contracts/price-override.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { findPriceOverride, insertPriceOverride } from '../../db/price-overrides.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -31,7 +32,9 @@ export async function addPrice(
   const override = { tenantId, price: toPriceRow(price, now()), reason, createdBy: principal.keyId };
   return inTransaction(db, (client) =>
     once(client, idempotency, async () => {
-      const added = await findPriceOverride(client, await insertPriceOverride(client, override));
+      const subject = await insertPriceOverride(client, override);
+      await recordAudit(client, { act: 'price.added', actor: principal.keyId, tenantId, subject });
+      const added = await findPriceOverride(client, subject);
       if (added === null) throw new Error('an inserted price was not found');
       return { status: 201, body: JSON.stringify(presentPrice(added)) };
     }),

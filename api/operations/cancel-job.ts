@@ -1,10 +1,13 @@
+import type pg from 'pg';
+import { recordAudit } from '../../db/audit-log.ts';
 import { insertEvent } from '../../db/events.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { cancelDraft, lockJobInScope } from '../../db/job-changes.ts';
-import { lockJobRow } from '../../db/job-rows.ts';
+import { getJobRow, lockJobRow } from '../../db/job-rows.ts';
 import type { JobScope } from '../../db/job-scope.ts';
 import { findJob } from '../../db/jobs.ts';
 import { insertOperatorAct } from '../../db/operator-acts.ts';
+import { deleteEndedRequests } from '../../db/request-deletion.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { isTerminal } from '../../domain/job-state.ts';
 import { recordJobCancel } from '../../ledger/cancels.ts';
@@ -46,30 +49,45 @@ async function cancelInScope(
     db,
     (client) =>
       once(client, idempotency, async () => {
-        const locked = await lockJobInScope(client, scope, jobId);
-        if (locked === null) throw noSuchJob();
-        const isOpen = !isTerminal(locked.state) && locked.state !== 'draft';
-        const act = { act: 'cancel', shard: null, actor: principal.keyId, reason } as const;
-        if (scope === null && !isTerminal(locked.state)) await insertOperatorAct(client, locked.uuid, act);
-        if (await cancelDraft(client, locked.uuid, { ...wish, at: now() })) {
-          const data = { job_id: jobId, status: 'cancelled' };
-          await insertEvent(client, {
-            tenantId: locked.tenantId,
-            jobId: locked.uuid,
-            type: 'batch_job.cancelled',
-            data,
-          });
-        } else if (isOpen) {
-          await recordJobCancel(client, await lockJobRow(client, jobId), { ...wish, now: now() });
-        }
+        const isOpen = await requestCancel(client, scope, { principal, jobId, reason, now: now() });
         const job = await findJob(client, scope, jobId);
         if (job === null) throw noSuchJob();
         return { status: isOpen ? 202 : 200, body: JSON.stringify(presentJob(asShownTo(principal, job))) };
       }),
     { lockTimeoutMs: LOCK_TIMEOUT_MS },
   );
-  if (answer.status !== 202) return answer;
+  if (answer.status !== 202) {
+    // Of a draft that is not sent any more; what is left of it here is found and deleted later.
+    await deleteEndedRequests(db.pool, (await getJobRow(db.pool, jobId)).key, now());
+    return answer;
+  }
   const signalled = await workflows.signalCancel(jobId, wish);
   logger.info({ job_id: jobId, signalled }, 'cancel requested');
   return answer;
+}
+
+/** Whether billable work has still to settle. What changes nothing is not put on record. */
+async function requestCancel(
+  client: pg.PoolClient,
+  scope: JobScope | null,
+  { principal, jobId, reason, now }: Omit<CancelRequest, 'idempotency'> & { readonly now: Date },
+): Promise<boolean> {
+  const wish = { by: principal.keyId, reason };
+  const locked = await lockJobInScope(client, scope, jobId);
+  if (locked === null) throw noSuchJob();
+  const { tenantId, uuid, state } = locked;
+  if (isTerminal(state)) return false;
+  const act = { act: 'cancel', shard: null, actor: principal.keyId, reason } as const;
+  if (scope === null) await insertOperatorAct(client, uuid, act);
+  const entry = { actor: principal.keyId, tenantId, subject: jobId };
+  const audited = { ...entry, act: scope === null ? 'operator.cancel' : 'job.cancelled' } as const;
+  if (await cancelDraft(client, uuid, { ...wish, at: now })) {
+    await recordAudit(client, audited);
+    const data = { job_id: jobId, status: 'cancelled' };
+    await insertEvent(client, { tenantId, jobId: uuid, type: 'batch_job.cancelled', data });
+    return false;
+  }
+  const isNew = await recordJobCancel(client, await lockJobRow(client, jobId), { ...wish, now });
+  if (isNew) await recordAudit(client, audited);
+  return true;
 }

@@ -1,4 +1,6 @@
 import type { BatchSchedule, UpdateSchedule } from '../../contracts/batch-schedule.ts';
+import { requireActiveAccount } from '../../db/account-standing.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { deleteSchedule, findSchedule, type ScheduleRow, updateSchedule } from '../../db/batch-schedules.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -21,6 +23,13 @@ export async function changeSchedule(
     if (row === null) throw noSuchSchedule();
     const next = applyChange(row, change, now());
     await updateSchedule(client, next);
+    const entry = {
+      act: 'schedule.changed',
+      actor: principal.keyId,
+      tenantId: row.tenantId,
+      subject: scheduleId,
+    } as const;
+    await recordAudit(client, { ...entry, details: { fields: Object.keys(change) } });
     if ((await scheduleClock.update(next)) === 'unreachable') throw temporalAway();
     return next;
   });
@@ -51,11 +60,14 @@ export async function removeSchedule(
     const row = await findSchedule(client, tenantScope(principal), scheduleId, { lock: true });
     if (row === null) throw noSuchSchedule();
     await deleteSchedule(client, scheduleId, now());
+    const entry = { actor: principal.keyId, tenantId: row.tenantId, subject: scheduleId };
+    await recordAudit(client, { ...entry, act: 'schedule.deleted' });
     if ((await scheduleClock.remove(scheduleId)) === 'unreachable') throw temporalAway();
   });
 }
 
-/** Fires a schedule once, paused or not; the run shows up among its runs. Throws `dependency_unavailable`. */
+/** Fires a schedule once, paused or not; the run shows up among its runs. Throws
+ * `tenant_suspended` or `dependency_unavailable`. */
 export async function runSchedule(
   { db, scheduleClock }: Dependencies,
   { principal, scheduleId, idempotency }: ScheduleRequest & { readonly idempotency: IdempotentRequest | null },
@@ -64,6 +76,7 @@ export async function runSchedule(
     once(client, idempotency, async () => {
       const row = await findSchedule(client, tenantScope(principal), scheduleId);
       if (row === null) throw noSuchSchedule();
+      await requireActiveAccount(client, row);
       if ((await scheduleClock.trigger(row)) === 'unreachable') throw temporalAway();
       return { status: 202, body: JSON.stringify({ schedule_id: scheduleId, triggered: true }) };
     }),

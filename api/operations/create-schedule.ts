@@ -1,15 +1,17 @@
 import type { CreateSchedule } from '../../contracts/batch-schedule.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { insertSchedule, type ScheduleRow } from '../../db/batch-schedules.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { newId } from '../../db/ids.ts';
 import { findCopySource, requireCopySource } from '../../db/manifest-copy.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentSchedule } from '../presentation/schedule.ts';
 import { requireJobOwner } from './job-ownership.ts';
+import { requireStorageTerms } from './job-storage.ts';
 import { type KeptAnswer, once } from './once.ts';
+import { requirePublicUrl } from './public-url.ts';
 import { temporalAway } from './temporal-away.ts';
 
 export type ScheduleChange = Pick<ApiDependencies, 'db' | 'now' | 'scheduleClock' | 'allowedFetchHosts'>;
@@ -27,10 +29,14 @@ export async function createSchedule(
   },
 ): Promise<KeptAnswer> {
   const { principal, schedule, idempotency } = request;
-  if (schedule.items.items_url !== undefined) requireFetchable(schedule.items.items_url, allowedFetchHosts);
+  if (schedule.items.items_url !== undefined)
+    await requirePublicUrl(schedule.items.items_url, 'items.items_url', allowedFetchHosts);
+  if (schedule.job.webhook !== undefined)
+    await requirePublicUrl(schedule.job.webhook.url, 'job.webhook.url', allowedFetchHosts);
   return inTransaction(db, (client) =>
     once(client, idempotency, async () => {
       const { owner } = await requireJobOwner(client, principal, schedule.job);
+      await requireStorageTerms(client, owner.tenantId, schedule.job.storage ?? null, 'job.storage');
       const { manifest_of_job: sourceId } = schedule.items;
       if (sourceId !== undefined) requireCopySource(await findCopySource(client, owner, sourceId), schedule);
       const at = now();
@@ -50,22 +56,12 @@ export async function createSchedule(
         updatedAt: at,
       };
       await insertSchedule(client, row);
+      const entry = { actor: principal.keyId, tenantId: row.tenantId, subject: row.scheduleId };
+      await recordAudit(client, { ...entry, act: 'schedule.created' });
       // Last: what Temporal was told cannot be rolled back. A firing that finds no row ends, and takes it away again.
       if ((await scheduleClock.create(row)) === 'unreachable') throw temporalAway();
       const next = await scheduleClock.nextTimes(row.scheduleId);
       return { status: 201, body: JSON.stringify(presentSchedule(row, [], next)) };
     }),
   );
-}
-
-/** What can be told of a URL without asking it. Its address is looked at when it is fetched. */
-function requireFetchable(text: string, allowedHosts: ReadonlySet<string>): void {
-  const url = new URL(text);
-  const isPlain = url.protocol === 'http:' && allowedHosts.has(url.hostname.toLowerCase());
-  const field = 'items.items_url';
-  if (url.protocol !== 'https:' && !isPlain)
-    throw new GatewayError('invalid_request', 'must be an https URL', { field });
-  // It is shown to everyone who may see the schedule.
-  if (url.username !== '' || url.password !== '')
-    throw new GatewayError('invalid_request', 'must not hold a user name or password', { field });
 }

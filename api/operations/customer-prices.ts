@@ -1,6 +1,8 @@
 import type { CustomerPricing, SetCustomerPricing } from '../../contracts/customer-pricing.ts';
 import { isStorable } from '../../contracts/metadata.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { type CustomerKey, findCustomerPricing, setCustomerPricing } from '../../db/customer-pricing.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -53,7 +55,12 @@ export async function replaceCustomerPricing(
   }
   const { markup_percent: markupPercent } = wanted;
   const pricing = markupPercent === null ? null : { markupPercent, prices };
-  await setCustomerPricing(db.pool, customer, pricing, principal.keyId);
+  await inTransaction(db, async (client) => {
+    await setCustomerPricing(client, customer, pricing, principal.keyId);
+    const { tenantId, customerId } = customer;
+    const entry = { actor: principal.keyId, tenantId, subject: customerId };
+    await recordAudit(client, { ...entry, act: 'customer.pricing_set', details: { prices: prices.length } });
+  });
   return presentCustomerPricing(customer, (await findCustomerPricing(db.pool, customer)) ?? NOTHING_SET);
 }
 

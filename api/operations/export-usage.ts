@@ -8,6 +8,7 @@ import { CursorInteger, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { isCustomer } from './customer-view.ts';
 import { type JobRequest, noSuchJob, tenantScope } from './owned-job.ts';
+import { recordExport } from './record-export.ts';
 import {
   entriesOfJob,
   type ItemEntry,
@@ -59,6 +60,7 @@ export async function openUsageStream(
   { principal, jobId, query }: UsageExportRequest,
 ): Promise<AsyncGenerator<readonly UsageEntry[]>> {
   const job = await getUsageJob({ db }, principal, jobId);
+  await recordExport({ db }, principal, { jobId, of: query.level });
   return entriesOfJob(db.pool, job, query.level, { window: WHOLE_WINDOW, isCustomer: isCustomer(principal) });
 }
 

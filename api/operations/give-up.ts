@@ -1,4 +1,5 @@
 import type { OperatorActTaken, OperatorGiveUp } from '../../contracts/operator-act.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { insertEvent } from '../../db/events.ts';
 import { lockJobInScope } from '../../db/job-changes.ts';
 import { insertOperatorAct } from '../../db/operator-acts.ts';
@@ -41,7 +42,15 @@ export async function giveUp(
       if (marked.length === 0) return open;
       const act = { act: 'give_up', shard: wanted ?? null, actor: principal.keyId, reason } as const;
       await insertOperatorAct(client, job.uuid, { ...act, details: { shards: marked } });
-      const data = { job_id: jobId, status: job.state, reason };
+      const entry = {
+        act: 'operator.give_up',
+        actor: principal.keyId,
+        tenantId: job.tenantId,
+        subject: jobId,
+      } as const;
+      await recordAudit(client, { ...entry, details: { shards: marked } });
+      // Why is the operators' to know: the act tells it.
+      const data = { job_id: jobId, status: job.state };
       await insertEvent(client, { tenantId: job.tenantId, jobId: job.uuid, type: 'batch_job.given_up', data });
       return open;
     },

@@ -1,4 +1,5 @@
 import type { InvoiceReport } from '../../contracts/adjustment.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { type BilledBatch, findBilledBatches } from '../../db/billed-batches.ts';
 import { lockJobRow } from '../../db/job-rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -43,9 +44,18 @@ export async function importInvoice(
     if (jobId === undefined) continue;
     const account = chargesTenant ? 'tenant' : 'gateway';
     const adjustment = { ...line, invoice, account, actor: principal.keyId } as const;
-    const isNew = await inTransaction(dependencies.db, async (client) =>
-      postAdjustment(client, await lockJobRow(client, jobId), adjustment),
-    );
+    const isNew = await inTransaction(dependencies.db, async (client) => {
+      const job = await lockJobRow(client, jobId);
+      if (!(await postAdjustment(client, job, adjustment))) return false;
+      const entry = {
+        act: 'invoice.imported',
+        actor: principal.keyId,
+        tenantId: job.tenantId,
+        subject: jobId,
+      } as const;
+      await recordAudit(client, { ...entry, details: { invoice, account } });
+      return true;
+    });
     if (isNew) posted += 1;
   }
   return report(dependencies, request, lines, posted);

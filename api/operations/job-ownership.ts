@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { requireActiveAccount } from '../../db/account-standing.ts';
 import { findJobOwner, type JobOwner } from '../../db/job-owner.ts';
 import type { JobScope } from '../../db/job-scope.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
@@ -17,7 +18,8 @@ export async function requireJobOwner(
     projectId: ownId('project_id', scope.projectId, asked.project_id ?? null),
     customerId: ownId('customer_id', scope.customerId, asked.customer_id ?? null),
   };
-  const { currency } = requireUsable(await findJobOwner(client, owner));
+  const { currency } = requireKnown(await findJobOwner(client, owner));
+  await requireActiveAccount(client, owner);
   return { owner, currency };
 }
 
@@ -28,12 +30,11 @@ function ownId(field: string, bound: string | null, asked: string | null): strin
   return bound;
 }
 
-function requireUsable(owner: JobOwner | null): JobOwner {
+function requireKnown(owner: JobOwner | null): JobOwner {
   if (owner === null) throw new Error('a key belongs to a tenant that is not there');
   if (!owner.projectIsKnown) throw unknownOwner('project_id');
   if (!owner.customerIsKnown) throw unknownOwner('customer_id');
-  if (!owner.customerIsSuspended) return owner;
-  throw new GatewayError('tenant_suspended', 'This customer is suspended.', { field: 'customer_id' });
+  return owner;
 }
 
 function unknownOwner(field: string): GatewayError {

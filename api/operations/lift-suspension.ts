@@ -1,5 +1,6 @@
 import { isStorable } from '../../contracts/metadata.ts';
 import type { LiftSuspension } from '../../contracts/suspension.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { liftSuspension } from '../../db/suspensions.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -29,6 +30,9 @@ export async function liftTenantSuspension(
       const lift = { by: principal.keyId, reason, at: now() };
       const lifted = isStorable(suspensionId) ? await liftSuspension(client, { tenantId, suspensionId }, lift) : null;
       if (lifted === null) throw new GatewayError('not_found', 'The tenant has no such suspension.');
+      const entry = { actor: principal.keyId, tenantId, subject: suspensionId };
+      if (lifted.liftedAt?.getTime() === lift.at.getTime())
+        await recordAudit(client, { ...entry, act: 'suspension.lifted' });
       return { status: 200, body: JSON.stringify(presentSuspension(lifted)) };
     }),
   );

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import type { RetryJob } from '../../contracts/retry-job.ts';
+import { requireActiveAccount } from '../../db/account-standing.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { countCopies, countGroups } from '../../db/copied-items.ts';
 import { insertEvent } from '../../db/events.ts';
 import { GroupTally } from '../../db/intake/group-tally.ts';
 import { addItemGroups } from '../../db/item-groups.ts';
 import type { ItemRow } from '../../db/item-rows.ts';
-import { findJobOwner } from '../../db/job-owner.ts';
 import {
   claimCorrected,
   claimItems,
@@ -15,6 +16,8 @@ import {
 } from '../../db/manual-retry.ts';
 import { findLeftOver, findNamedItems } from '../../db/retry-outlook.ts';
 import { insertRetryJob, lockRetrySource, type RetrySource, type RetryTarget } from '../../db/retry-source.ts';
+import { requireCapsOfNewJob } from '../../db/tenant-caps.ts';
+import { copyJobWebhook } from '../../db/webhook-secrets.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { isTerminal } from '../../domain/job-state.ts';
 import { nothingToRetry, type RetryWish, requireRetriable, retriedClasses } from '../../domain/manual-retry.ts';
@@ -35,12 +38,12 @@ export interface RetryToMake {
  * Makes a draft of the items of an ended job that the wish takes, in the caller's transaction and set-wise whatever their
  * number. The original's row is locked first, so of two retries at once the second finds the items taken. Throws
  * `not_found`, `conflict`, `job_not_finished`, `request_not_stored`, `tenant_suspended`, `nothing_to_retry`,
- * `retry_not_allowed`, `safety_acknowledgement_required` or what is wrong with a corrected request.
+ * `quota_exceeded`, `retry_not_allowed`, `safety_acknowledgement_required` or what is wrong with a corrected request.
  */
 export async function makeRetry(client: pg.PoolClient, making: RetryToMake): Promise<{ jobId: string; uuid: string }> {
   const { principal, retry } = making;
-  const source = requireRetriableJob(await lockRetrySource(client, tenantScope(principal), making.jobId));
-  await requireActiveCustomer(client, source);
+  const source = requireRetriableJob(await lockRetrySource(client, tenantScope(principal), making.jobId), retry);
+  await requireActiveAccount(client, source);
   const wish = wishOf(retry);
   const selection = { ...wish, classes: retriedClasses(wish) };
   const model = retry.model ?? null;
@@ -48,9 +51,18 @@ export async function makeRetry(client: pg.PoolClient, making: RetryToMake): Pro
   if (wish.customIds !== null) requireRetriable(await findNamedItems(client, source, wish.customIds), wish);
   const job = { jobId: making.newJobId, apiKeyId: principal.keyId, model, createdAt: making.at };
   const target = await insertRetryJob(client, source, job);
+  await copyJobWebhook(client, making.jobId, job);
   const taken = await fill(client, source, target, { selection, corrections, followsJob: model !== null });
   if (taken === 0) throw nothingToRetry(await findLeftOver(client, source, wish.customIds));
+  const retried = {
+    act: 'job.retried',
+    actor: principal.keyId,
+    tenantId: source.tenantId,
+    subject: making.jobId,
+  } as const;
+  await recordAudit(client, { ...retried, details: { retry_job_id: making.newJobId, items: taken } });
   if (wish.acknowledgesSafety) await recordAcknowledgement(client, source, target, making);
+  await requireCapsOfNewJob(client, source.tenantId, target.uuid);
   return { jobId: making.newJobId, uuid: target.uuid };
 }
 
@@ -68,7 +80,7 @@ function wishOf({
   };
 }
 
-function requireRetriableJob(source: RetrySource | null): RetrySource {
+function requireRetriableJob(source: RetrySource | null, { requests = {} }: RetryJob): RetrySource {
   if (source === null) throw noSuchJob();
   if (source.state === 'draft') {
     throw new GatewayError('conflict', 'The job is a draft: nothing of it has run. Submit it.');
@@ -79,16 +91,17 @@ function requireRetriableJob(source: RetrySource | null): RetrySource {
       `The job is ${source.state}, and its answers may still come. Retry once it has ended; a cancel ends it early.`,
     );
   }
-  if (!source.hasRequests) {
-    throw new GatewayError('request_not_stored', 'The requests of this job were deleted. Send the items in a new job.');
-  }
+  if (!source.hasRequests && Object.keys(requests).length === 0) throw requestNotStored();
   return source;
 }
 
-async function requireActiveCustomer(client: pg.PoolClient, source: RetrySource): Promise<void> {
-  const owner = await findJobOwner(client, source);
-  if (owner?.customerIsSuspended !== true) return;
-  throw new GatewayError('tenant_suspended', 'The customer of this job is suspended.');
+function requestNotStored(): GatewayError {
+  return new GatewayError(
+    'request_not_stored',
+    'The requests of this job are not stored any more, nor are its request_defaults. Give the whole request of every item ' +
+      'that is to be retried in requests, and name no other in custom_ids; or send the items in a new job.',
+    { field: 'requests' },
+  );
 }
 
 interface Filling {
@@ -106,12 +119,8 @@ async function fill(
   { selection, corrections, followsJob }: Filling,
 ): Promise<number> {
   const copies = await claimItems(client, source, target, selection, { followsJob });
-  if ((await copyRequests(client, source, target)) !== copies) {
-    throw new GatewayError(
-      'request_not_stored',
-      'Requests of this job are not stored any more. Send the items in a new job.',
-    );
-  }
+  const isStored = source.hasRequests || copies === 0;
+  if (!isStored || (await copyRequests(client, source, target)) !== copies) throw requestNotStored();
   await countCopies(client, source, target);
   if (corrections.length > 0) await fillCorrected(client, source, target, { selection, corrections, copies });
   await countGroups(client, target.uuid);
@@ -151,6 +160,13 @@ async function recordAcknowledgement(
 ): Promise<void> {
   const customIds = await listRetriedOfClass(client, source, target, 'safety_blocked');
   if (customIds.length === 0) return;
+  await recordAudit(client, {
+    act: 'job.safety_acknowledged',
+    actor: principal.keyId,
+    tenantId: source.tenantId,
+    subject: jobId,
+    details: { retry_job_id: newJobId, items: customIds.length },
+  });
   await insertEvent(client, {
     tenantId: source.tenantId,
     jobId: source.uuid,

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { OperatorActTaken, OperatorReIngest } from '../../contracts/operator-act.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { lockJobRow } from '../../db/job-rows.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { findJob } from '../../db/jobs.ts';
@@ -45,6 +46,8 @@ export async function reIngest(
       await requestReread(client, job, numbersOf(shards), now());
       const act = { act: 're_ingest', shard: wanted ?? null, actor: principal.keyId, reason: reason ?? null } as const;
       await insertOperatorAct(client, job.uuid, { ...act, details: { shards: numbersOf(shards) } });
+      const entry = { actor: principal.keyId, tenantId: job.tenantId, subject: jobId };
+      await recordAudit(client, { ...entry, act: 'operator.re_ingest', details: { shards: numbersOf(shards) } });
       return { job, shards };
     },
     { lockTimeoutMs: LOCK_TIMEOUT_MS },

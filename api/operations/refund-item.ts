@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isStorable } from '../../contracts/metadata.ts';
 import type { ItemRefund, RefundItem } from '../../contracts/refund.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { type JobRow, lockJobRow } from '../../db/job-rows.ts';
 import { findJob } from '../../db/jobs.ts';
@@ -43,6 +44,13 @@ export async function refundJobItem(
           ? await refundItem(client, job, request)
           : { kind: 'no_item' };
         if (result.kind !== 'refunded') throw refuse(result, job);
+        const entry = {
+          act: 'operator.refund',
+          actor: principal.keyId,
+          tenantId: job.tenantId,
+          subject: jobId,
+        } as const;
+        if (result.isNew) await recordAudit(client, { ...entry, details: { item_id: result.refund.itemId } });
         return { status: 200, body: JSON.stringify(presentRefund(job, customId, result.refund)) };
       }),
     { lockTimeoutMs: LOCK_TIMEOUT_MS },

@@ -13,6 +13,7 @@ import { presentUsageGroup } from '../presentation/usage.ts';
 import { isCustomer } from './customer-view.ts';
 import { fromCursor, ITEM_POSITION, take, toCursor } from './export-usage.ts';
 import { tenantScope } from './owned-job.ts';
+import { recordExport } from './record-export.ts';
 import {
   entriesOfScope,
   type ItemEntry,
@@ -67,10 +68,21 @@ export async function openReportStream(
 ): Promise<{ readonly pieces: AsyncGenerator<readonly UsageEntry[]>; readonly nextSince: string | null }> {
   const scope = tenantScope(principal);
   const { reading, nextSince } = await open(dependencies, { principal, query }, null);
+  await recordExport(dependencies, principal, { jobId: null, of: query.level });
   return { pieces: entriesOfScope(dependencies.db.pool, scope, query.level, reading), nextSince };
 }
 
-export async function sumGroups(
+/** As `reportUsage` sums groups, for a stream. */
+export async function exportGroups(
+  dependencies: Dependencies,
+  request: UsageReportRequest,
+): ReturnType<typeof sumGroups> {
+  const sums = await sumGroups(dependencies, request);
+  await recordExport(dependencies, request.principal, { jobId: null, of: 'group' });
+  return sums;
+}
+
+async function sumGroups(
   dependencies: Dependencies,
   { principal, query }: UsageReportRequest,
 ): Promise<{ readonly groups: UsageGroupSum[]; readonly nextSince: string | null }> {

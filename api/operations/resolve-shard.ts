@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { OperatorActTaken, OperatorResolve } from '../../contracts/operator-act.ts';
 import { type AttemptRow, closeAttempt, findLastAttempt } from '../../db/attempts.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { accountOf } from '../../db/capacity-accounts.ts';
 import { findJobRow, type JobRow } from '../../db/job-rows.ts';
 import { insertOperatorAct } from '../../db/operator-acts.ts';
@@ -54,6 +55,8 @@ export async function resolveShard(
         ...{ act: 'resolve', shard: wish.shard, actor: principal.keyId, reason: wish.reason },
         details: chosen === undefined ? { none_of: candidates } : { provider_batch_id: chosen },
       });
+      const entry = { actor: principal.keyId, tenantId: job.tenantId, subject: jobId };
+      await recordAudit(client, { ...entry, act: 'operator.resolve', details: { shards: [wish.shard] } });
       return indeterminate;
     },
     { lockTimeoutMs: LOCK_TIMEOUT_MS },

@@ -83,7 +83,7 @@ async function submitOrShow(
     if (draft === null) throw new Error('an inserted job was not found');
     return { jobId, submissionNo: null, draft: presentJob(asShownTo(principal, draft)) };
   }
-  const submissionNo = await claimSubmission(client, uuid, at);
+  const submissionNo = await claimSubmission(client, uuid, { by: principal.keyId, now: at });
   if (submissionNo === null) throw new Error('a retry with items was not claimed');
   const data = { job_id: jobId, status: 'validating' };
   await insertEvent(client, { tenantId: scope.tenantId, jobId: uuid, type: 'batch_job.validating', data });

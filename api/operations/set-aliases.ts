@@ -1,8 +1,11 @@
 import type { AliasesSet, SetAliases } from '../../contracts/model-alias.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { loadCatalogue } from '../../db/catalogue-overrides.ts';
 import { setAliases } from '../../db/tenants.ts';
+import { inTransaction } from '../../db/transaction.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
 import { type AliasTarget, formatTarget, type ModelAliases } from '../../domain/model-alias.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { ENDPOINTS } from '../../domain/provider.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentAliases } from '../presentation/tenant.ts';
@@ -15,7 +18,7 @@ import { noSuchTenant, requireTenant } from './known-tenant.ts';
  */
 export async function replaceAliases(
   dependencies: Pick<ApiDependencies, 'db' | 'catalogue' | 'now'>,
-  { tenantId, aliases: given }: SetAliases & { readonly tenantId: string },
+  { principal, tenantId, aliases: given }: SetAliases & { readonly principal: Principal; readonly tenantId: string },
 ): Promise<AliasesSet> {
   const { db, catalogue: base, now } = dependencies;
   const aliases = toAliases(given);
@@ -25,7 +28,11 @@ export async function replaceAliases(
   const warnings = targetsOf(aliases).flatMap(({ target, field }) =>
     warningsAbout(catalogue, target, { field, currency, at }),
   );
-  if (!(await setAliases(db.pool, tenantId, aliases))) throw noSuchTenant();
+  await inTransaction(db, async (client) => {
+    if (!(await setAliases(client, tenantId, aliases))) throw noSuchTenant();
+    const details = { aliases: Object.keys(aliases).length };
+    await recordAudit(client, { act: 'aliases.set', actor: principal.keyId, tenantId, subject: tenantId, details });
+  });
   return { tenant_id: tenantId, aliases: presentAliases(aliases), warnings };
 }
 

@@ -1,17 +1,20 @@
 import type { BudgetList, SetBudget } from '../../contracts/budget.ts';
 import { isStorable } from '../../contracts/metadata.ts';
+import { recordAudit } from '../../db/audit-log.ts';
 import { currentPeriodStart } from '../../db/budget-periods.ts';
 import { type BudgetKey, liftBudget, setBudget } from '../../db/budgets.ts';
 import { findJobOwner } from '../../db/job-owner.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { parseAmount } from '../../domain/money.ts';
+import type { Principal } from '../../domain/principal.ts';
 import { alertOfBudget } from '../../ledger/budget-moves.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { requireTenant } from './known-tenant.ts';
 import { listTenantBudgets } from './list-budgets.ts';
 
 export interface SetBudgetRequest {
+  readonly principal: Principal;
   readonly tenantId: string;
   readonly budget: SetBudget;
 }
@@ -22,7 +25,7 @@ export interface SetBudgetRequest {
  */
 export async function replaceBudget(
   dependencies: Pick<ApiDependencies, 'db' | 'now'>,
-  { tenantId, budget }: SetBudgetRequest,
+  { principal, tenantId, budget }: SetBudgetRequest,
 ): Promise<BudgetList> {
   const { db, now } = dependencies;
   await requireTenant(dependencies, tenantId);
@@ -31,6 +34,8 @@ export async function replaceBudget(
   await requireOwner(dependencies, key);
   const alertPercents = percents === undefined ? null : percents.toSorted((a, b) => a - b);
   await inTransaction(db, async (client) => {
+    const details = { scope, period, fields: limit === null ? ['lifted'] : ['limit'] };
+    await recordAudit(client, { act: 'budget.set', actor: principal.keyId, tenantId, subject: scopeId, details });
     if (limit === null) return liftBudget(client, key);
     const budgetId = await setBudget(client, key, { limit: parseAmount(limit), alertPercents });
     const periodStart = await currentPeriodStart(client, key, now());

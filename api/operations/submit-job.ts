@@ -1,3 +1,4 @@
+import { requireActiveAccount } from '../../db/account-standing.ts';
 import { insertEvent } from '../../db/events.ts';
 import { claimSubmission, hasTimeLeft, lockJobInScope } from '../../db/job-changes.ts';
 import type { JobRecord } from '../../db/job-view.ts';
@@ -18,7 +19,8 @@ export interface SubmitAnswer {
 
 /**
  * Locks the manifest by one conditional update, hands the job to its workflow and waits for the verdict. Throws the
- * refusal itself (`budget_exceeded`, `model_unknown`, …), `empty_job`, `deadline_passed`, `conflict` for a cancelled draft, or
+ * refusal itself (`budget_exceeded`, `model_unknown`, …), `empty_job`, `tenant_suspended`, `deadline_passed`, `conflict` for a
+ * cancelled draft, or
  * `dependency_unavailable` once a submission that no workflow has claimed is taken back.
  */
 export async function submitJob(dependencies: SubmitDependencies, request: SubmitRequest): Promise<SubmitAnswer> {
@@ -39,8 +41,9 @@ async function claim(
         const job = await lockJobInScope(client, tenantScope(principal), jobId);
         if (job === null) throw noSuchJob();
         const at = now();
+        if (job.state === 'draft') await requireActiveAccount(client, job);
         if (job.state === 'draft' && !(await hasTimeLeft(client, job.uuid, at))) throw deadlinePassed();
-        const submissionNo = await claimSubmission(client, job.uuid, at);
+        const submissionNo = await claimSubmission(client, job.uuid, { by: principal.keyId, now: at });
         if (submissionNo === null) return { status: 200, body: JSON.stringify(requireSubmitted(job)) };
         const data = { job_id: jobId, status: 'validating' };
         await insertEvent(client, { tenantId: job.tenantId, jobId: job.uuid, type: 'batch_job.validating', data });

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { requireActiveAccount } from '../../db/account-standing.ts';
 import { insertEvent } from '../../db/events.ts';
 import { releaseIdempotencyKey } from '../../db/idempotency-release.ts';
 import { newId } from '../../db/ids.ts';
@@ -8,6 +9,7 @@ import { deleteDraftRows } from '../../db/job-deletion.ts';
 import { insertSample } from '../../db/job-sample.ts';
 import type { JobRecord } from '../../db/job-view.ts';
 import { findJob } from '../../db/jobs.ts';
+import { requireCapsOfNewJob } from '../../db/tenant-caps.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { chooseSample } from '../../domain/sample.ts';
@@ -26,7 +28,7 @@ export interface SubmitSampleRequest extends SubmitRequest {
 /**
  * Makes a job of some of a draft's items and submits it like any other; the draft stays one. Where that is refused, or
  * reaches no workflow, nothing is left of the sample, and the call may be repeated with its key. Throws as `submitJob`
- * does, or `job_not_draft`.
+ * does, or `job_not_draft`, `quota_exceeded`.
  */
 export async function submitSample(
   dependencies: SubmitDependencies,
@@ -81,15 +83,17 @@ async function makeSample(
   if (draft.state !== 'draft') {
     throw new GatewayError('job_not_draft', `The job is ${draft.state}; only a draft can be sampled.`);
   }
+  await requireActiveAccount(client, draft);
   if (draft.itemCount === 0) throw emptyJob();
   const itemNos = chooseSample(draft.itemCount, items).map((position) => draft.firstItemNo + position);
   const jobId = newId('job');
   const uuid = await insertSample(client, draft, { jobId, itemNos, createdAt: at });
   if (!(await hasTimeLeft(client, uuid, at))) throw deadlinePassed();
-  const submissionNo = await claimSubmission(client, uuid, at);
+  const submissionNo = await claimSubmission(client, uuid, { by: principal.keyId, now: at });
   if (submissionNo === null) throw new Error('a sample with items was not claimed');
   const data = { job_id: jobId, status: 'validating' };
   await insertEvent(client, { tenantId: scope.tenantId, jobId: uuid, type: 'batch_job.validating', data });
+  await requireCapsOfNewJob(client, draft.tenantId, uuid);
   return { jobId, submissionNo };
 }
 

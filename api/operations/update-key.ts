@@ -2,11 +2,14 @@ import type { ChangeAllowList } from '../../contracts/allow-list.ts';
 import type { ApiKey } from '../../contracts/api-key.ts';
 import { isStorable } from '../../contracts/metadata.ts';
 import { setKeyAllowList } from '../../db/allow-lists.ts';
-import { findTenantKey } from '../../db/tenant-keys.ts';
-import { GatewayError } from '../../domain/gateway-error.ts';
+import { recordAudit } from '../../db/audit-log.ts';
+import { findKeyRecord } from '../../db/key-records.ts';
+import { inTransaction } from '../../db/transaction.ts';
+import type { Principal } from '../../domain/principal.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentKey } from '../presentation/api-key.ts';
 import { requireTenant } from './known-tenant.ts';
+import { noSuchKey } from './list-keys.ts';
 import { toAllowListChange } from './update-tenant.ts';
 
 /**
@@ -15,17 +18,28 @@ import { toAllowListChange } from './update-tenant.ts';
  */
 export async function updateKey(
   dependencies: Pick<ApiDependencies, 'db' | 'catalogue'>,
-  { change, ...id }: { readonly tenantId: string; readonly keyId: string; readonly change: ChangeAllowList },
+  {
+    principal,
+    change,
+    ...id
+  }: {
+    readonly principal: Principal;
+    readonly tenantId: string;
+    readonly keyId: string;
+    readonly change: ChangeAllowList;
+  },
 ): Promise<ApiKey> {
-  const { pool } = dependencies.db;
-  await requireTenant(dependencies, id.tenantId);
-  if (!isStorable(id.keyId)) throw noSuchKey();
-  await setKeyAllowList(pool, id, toAllowListChange(dependencies, change));
-  const key = await findTenantKey(pool, id.tenantId, id.keyId);
-  if (key === null) throw noSuchKey();
+  const { tenantId, keyId } = id;
+  await requireTenant(dependencies, tenantId);
+  if (!isStorable(keyId)) throw noSuchKey(id);
+  const lists = toAllowListChange(dependencies, change);
+  const fields = Object.keys(change);
+  const key = await inTransaction(dependencies.db, async (client) => {
+    if (!(await setKeyAllowList(client, id, lists))) throw noSuchKey(id);
+    const entry = { act: 'allow_list.set', actor: principal.keyId, tenantId, subject: keyId } as const;
+    if (fields.length > 0) await recordAudit(client, { ...entry, details: { fields } });
+    return findKeyRecord(client, id);
+  });
+  if (key === null) throw noSuchKey(id);
   return presentKey(key);
-}
-
-function noSuchKey(): GatewayError {
-  return new GatewayError('not_found', 'The tenant has no such key.');
 }

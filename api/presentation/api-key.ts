@@ -1,8 +1,8 @@
 import type { ApiKey } from '../../contracts/api-key.ts';
-import type { TenantKey } from '../../db/tenant-keys.ts';
+import type { KeyRecord } from '../../db/key-records.ts';
 import { presentTime } from './time.ts';
 
-export function presentKey(key: TenantKey): ApiKey {
+export function presentKey(key: KeyRecord): ApiKey {
   return {
     key_id: key.keyId,
     role: key.role,
@@ -16,6 +16,7 @@ export function presentKey(key: TenantKey): ApiKey {
     expires_at: presentTime(key.expiresAt),
     revoked_at: presentTime(key.revokedAt),
     last_used_at: presentTime(key.lastUsedAt),
+    replaced_by: key.replacedBy,
     created_at: key.createdAt.toISOString(),
   };
 }

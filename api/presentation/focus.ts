@@ -105,8 +105,11 @@ function extensions(record: JobUsage | ItemUsageRecord) {
     x_ProviderDeadline: record.provider_deadline,
     x_RecordId: record.record_id,
     x_RecordVersion: String(record.version),
+    x_RequestHash: isItem ? record.request_hash : null,
+    x_ResponseHash: isItem ? record.response_hash : null,
     x_RetrievalDeadline: record.retrieval_deadline,
     x_Status: record.status,
+    x_Storage: record.storage,
     x_UsageEstimated: isEstimated ? ('true' as const) : ('false' as const),
   };
 }

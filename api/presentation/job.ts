@@ -1,5 +1,6 @@
 import type { BatchJob } from '../../contracts/job.ts';
 import type { JobRecord } from '../../db/job-view.ts';
+import { readableUntil } from '../../domain/content-state.ts';
 import { FAILURE_CLASSES, FAILURE_CODES, type FailureClass, failureClassOf } from '../../domain/failure.ts';
 import { isJsonObject } from '../../domain/json-object.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -30,7 +31,8 @@ export function presentJob(job: JobRecord): BatchJob {
     submitted_at: presentTime(job.submittedAt),
     completed_at: presentTime(job.completedAt),
     expires_at: presentTime(windowEnd(job)),
-    retrieval_deadline: presentTime(job.retrievalDeadline),
+    retrieval_deadline: presentTime(readableUntil(job)),
+    storage: job.terms.storage,
     content_deleted_at: presentTime(job.contentDeletedAt),
     cancel: presentCancel(job),
     execution: presentExecution(job),

@@ -1,10 +1,18 @@
-import type { ItemRecord, SettledItem } from '../../db/result-rows.ts';
+import type { OpenItem, SettledItem } from '../../db/result-rows.ts';
 import type { ChainedItem } from '../../db/retry-chain.ts';
+import type { ContentState } from '../../domain/content-state.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { hideProviderIds } from '../../domain/provider-ids.ts';
 import { retryName } from '../../domain/retry-name.ts';
 import type { Usage } from '../../domain/usage.ts';
+import { presentHash } from './hash.ts';
 import { presentTime } from './time.ts';
+
+/** A settled item, with its reply where that is to be had. */
+export interface ShownItem extends SettledItem {
+  /** Null for one that has no reply. */
+  readonly content: ContentState | null;
+}
 
 export interface ResultView {
   readonly currency: string;
@@ -18,13 +26,13 @@ export interface ResultView {
  * A settled item as one line of JSON. The reply is passed through as text: reading and writing it again would reorder
  * its keys and change numbers that a double cannot hold.
  */
-export function resultRowJson(item: SettledItem, view: ResultView): string {
+export function resultRowJson(item: ShownItem, view: ResultView): string {
   const { amount, refunded } = view.inCustomerPrices ? item.customer : item;
   return (
     `{"item_id":${JSON.stringify(item.itemId)},"custom_id":${JSON.stringify(item.customId)},"status":"${item.status}",` +
-    `"result":${resultJson(item, view)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
+    `"result":${resultJson(item, view)},"content":${JSON.stringify(item.content)},"error":${errorJson(item, view)},"usage":${JSON.stringify(presentUsage(item.usage))},` +
     `"cost":"${formatAmount(amount)}","refunded":"${formatAmount(refunded)}","currency":${JSON.stringify(view.currency)},"model":${modelJson(item)},` +
-    `"request_hash":"${hash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
+    `"request_hash":"${presentHash(item.requestHash)}","response_hash":${responseHashJson(item)},` +
     `"needs_review":${needsReview(item)},"retry_of_item_id":${JSON.stringify(item.retryOfItemId)},"retried_by_item_id":${JSON.stringify(item.retriedByItemId)},` +
     `"attempts":${item.attempts},"settled_at":"${item.settledAt.toISOString()}"}`
   );
@@ -36,7 +44,7 @@ function needsReview({ failure, retriedByItemId }: SettledItem): boolean {
 }
 
 /** An item in any state as JSON: a result row with `created_at` and `retry_chain`, null where nothing is known yet. */
-export function itemDetailJson(item: ItemRecord, chain: readonly ChainedItem[], view: ResultView): string {
+export function itemDetailJson(item: ShownItem | OpenItem, chain: readonly ChainedItem[], view: ResultView): string {
   const rest = `,"created_at":"${item.createdAt.toISOString()}","retry_chain":${JSON.stringify(chain.map((each) => presentLink(each, view)))}}`;
   if ('settledAt' in item) return resultRowJson(item, view).slice(0, -1) + rest;
   const open = {
@@ -44,13 +52,14 @@ export function itemDetailJson(item: ItemRecord, chain: readonly ChainedItem[], 
     custom_id: item.customId,
     status: item.status,
     result: null,
+    content: null,
     error: null,
     usage: null,
     cost: null,
     refunded: null,
     currency: view.currency,
     model: null,
-    request_hash: hash(item.requestHash),
+    request_hash: presentHash(item.requestHash),
     response_hash: null,
     needs_review: false,
     retry_of_item_id: item.retryOfItemId,
@@ -109,11 +118,7 @@ function modelJson({ model }: SettledItem): string {
 }
 
 function responseHashJson({ responseHash }: SettledItem): string {
-  return responseHash === null ? 'null' : `"${hash(responseHash)}"`;
-}
-
-function hash(sha256: Buffer): string {
-  return `sha256:${sha256.toString('hex')}`;
+  return responseHash === null ? 'null' : `"${presentHash(responseHash)}"`;
 }
 
 function presentUsage(usage: Usage) {

@@ -2,7 +2,7 @@ import type { AliasesSet } from '../../contracts/model-alias.ts';
 import type { Tenant as PublicTenant } from '../../contracts/tenant.ts';
 import type { Tenant } from '../../db/tenants.ts';
 import { formatAmount, parseNumeric } from '../../domain/money.ts';
-import { presentTime } from './time.ts';
+import { presentSuspended } from './account.ts';
 
 export function presentTenant(tenant: Tenant): PublicTenant {
   return {
@@ -15,7 +15,8 @@ export function presentTenant(tenant: Tenant): PublicTenant {
     max_items_per_shard: tenant.maxItemsPerShard,
     overage_policy: tenant.overagePolicy,
     estimate_margin: formatAmount(parseNumeric(tenant.estimateMargin)),
-    suspended_at: presentTime(tenant.suspendedAt),
+    ...presentSuspended(tenant),
+    created_at: tenant.createdAt.toISOString(),
   };
 }
 

@@ -6,6 +6,8 @@ import type { UsageCorrection } from '../../db/usage-corrections.ts';
 import type { UsageJob } from '../../db/usage-jobs.ts';
 import type { JobUsageRecord, UsageSums } from '../../db/usage-rows.ts';
 import { type Amount, formatAmount } from '../../domain/money.ts';
+import { presentHash } from './hash.ts';
+import { gatewayDeletion, presentRaw } from './job-storage.ts';
 import { presentTime } from './time.ts';
 
 /** Who reads: a customer’s own key is shown its own prices alone. */
@@ -29,7 +31,7 @@ export function presentJobUsage(job: UsageJob, record: JobUsageRecord, view: Usa
     ...presentSums(record, view),
     first_settled_at: record.firstAt.toISOString(),
     last_settled_at: record.lastAt.toISOString(),
-    ...presentDeadlines(job, job.providerDeadline),
+    ...presentKeeping(job, job.providerDeadline),
   };
 }
 
@@ -58,7 +60,9 @@ export function presentItemCharge(job: UsageJob, item: ItemCharge, view: UsageVi
     usage_estimated: item.usage.estimated,
     ...presentMoney(item.amount, item.customerAmount, job.currency, view),
     settled_at: item.settledAt.toISOString(),
-    ...presentDeadlines(job, item.providerDeadline ?? job.providerDeadline),
+    request_hash: presentHash(item.requestHash),
+    response_hash: item.responseHash === null ? null : presentHash(item.responseHash),
+    ...presentKeeping(job, item.providerDeadline ?? job.providerDeadline),
   };
 }
 
@@ -85,7 +89,9 @@ export function presentCorrection(job: UsageJob, correction: UsageCorrection, vi
     usage_estimated: false,
     ...presentMoney(correction.amount, correction.customerAmount, job.currency, view),
     settled_at: correction.at.toISOString(),
-    ...presentDeadlines(job, job.providerDeadline),
+    request_hash: null,
+    response_hash: null,
+    ...presentKeeping(job, job.providerDeadline),
   };
 }
 
@@ -100,11 +106,14 @@ function presentOwner(job: UsageJob) {
   };
 }
 
-function presentDeadlines(job: UsageJob, providerDeadline: Date | null) {
+function presentKeeping(job: UsageJob, providerDeadline: Date | null) {
   return {
     retrieval_deadline: presentTime(job.retrievalDeadline),
     provider_deadline: presentTime(providerDeadline),
-    deletion_deadline: presentTime(job.contentDeletedAt),
+    deletion_deadline: presentTime(gatewayDeletion(job)),
+    storage: job.terms.storage,
+    ...presentRaw(job),
+    request_body_deleted_at: presentTime(job.requestBodyDeletedAt),
   };
 }
 

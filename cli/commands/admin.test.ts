@@ -129,7 +129,7 @@ test('capabilities list and withdraw', async () => {
 
 const ADD = ['admin', 'capabilities', 'add', '--provider', 'openai', '--model', 'x'];
 test.each([
-  [['admin'], 'admin needs a topic: admin aliases, admin allow, admin budgets, '],
+  [['admin'], 'admin needs a topic: admin tenants, admin projects, admin customers, '],
   [['admin', 'pricess'], 'There is no command pricess. Did you mean prices?'],
   [['admin', 'prices'], 'admin prices needs ACTION'],
   [['admin', 'prices', 'lits'], 'ACTION "lits" is not known. Did you mean list?'],

@@ -70,6 +70,8 @@ test('sends what all rows share, labels and limits once, with the job', async ()
     '50',
     '--max-cost',
     '2.50',
+    '--storage',
+    'hashes',
     '--metadata',
     'a=b=c',
     '--name',
@@ -86,6 +88,7 @@ test('sends what all rows share, labels and limits once, with the job', async ()
   expect(gateway.created.at(-1)).toMatchObject({
     request_defaults: { messages: [{ role: 'system', content: 'S' }], max_completion_tokens: 50 },
     max_cost: '2.50',
+    storage: 'hashes',
     execution: { deadline: '2026-08-20T06:00:00Z', not_before: '2026-08-19T22:00:00+02:00' },
   });
 });
@@ -138,6 +141,7 @@ test.each([
   [[...ASK, '--endpoint', 'chat'], '--endpoint "chat" is not known'],
   [[...ASK, '--max-tokens', '1.5'], '--max-tokens must be a whole number, at least 1, not "1.5"'],
   [[...ASK, '--deadline', 'tomorrow'], '--deadline must be a time with its zone'],
+  [[...ASK, '--storage', 'hash'], '--storage "hash" is not known. Did you mean hashes?'],
   [[...ASK, '--max-cost', '1e3'], '--max-cost must be a plain decimal amount such as 25.00'],
   [[...ASK, '--metadata', 'x'], '--metadata must be KEY=VALUE, not "x"'],
   [[...ASK, '--out', 'x', '--no-watch'], '--out needs the job to be followed'],

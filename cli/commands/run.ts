@@ -8,7 +8,7 @@ import { describeValidation } from '../findings.ts';
 import { followJob } from '../follow-job.ts';
 import type { TenantCalls } from '../gateway.ts';
 import { type Interrupts, listenForInterrupts } from '../interrupts.ts';
-import { readCount, readEndpoint, readMetadata, readMoney, readSample, readTime } from '../option-values.ts';
+import { oneOf, readCount, readEndpoint, readMetadata, readMoney, readSample, readTime } from '../option-values.ts';
 import { count, plural, printJson } from '../output.ts';
 import { openResultSink } from '../results/result-file.ts';
 import { type ItemPlan, planItems } from '../rows/item-plan.ts';
@@ -18,6 +18,8 @@ import type { Row } from '../rows/row.ts';
 import { openRowFile, type RowFile } from '../rows/row-file.ts';
 import { parseTemplate } from '../rows/template.ts';
 import { makeDraft, submitNewDraft } from '../submit-file.ts';
+
+const STORAGE_LEVELS = CreateJob.shape.storage.unwrap().options;
 
 const OPTIONS = {
   model: { type: 'string', value: 'MODEL', help: 'an alias such as analysis-small, or provider/model' },
@@ -34,6 +36,11 @@ const OPTIONS = {
   name: { type: 'string', value: 'TEXT', help: "the job's name (that of the file)" },
   metadata: { type: 'string', multiple: true, value: 'KEY=VALUE', help: 'a label of the job; may be repeated' },
   'max-cost': { type: 'string', value: 'AMOUNT', help: 'refuse the job if it might cost more, such as 5.00' },
+  storage: {
+    type: 'string',
+    value: 'LEVEL',
+    help: `what is kept of it: ${STORAGE_LEVELS.join(', ')}; at least as strict as the tenant's policy`,
+  },
   deadline: { type: 'string', value: 'TIME', help: 'cut off what has not ended by then, such as 2026-08-20T06:00:00Z' },
   'not-before': { type: 'string', value: 'TIME', help: 'send nothing to a provider before then' },
   sample: { type: 'string', value: 'N', help: 'run N of the items first, to see replies and what all would cost' },
@@ -104,6 +111,7 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
     ...readTime('not_before', '--not-before', values['not-before']),
   };
   const sample = readSample(values.sample);
+  const storage = values.storage === undefined ? undefined : oneOf('--storage', values.storage, STORAGE_LEVELS);
   const file = await openRowFile(path, standardInput);
   if (file.first === null) throw inputError(file.file, null, 'there is no row in it');
   const choices = { endpoint, model: values.model, template, idColumn: values['id-column'] };
@@ -117,6 +125,7 @@ async function openInput(path: string, values: Values, { standardInput }: Contex
     ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(defaults !== undefined && { request_defaults: defaults }),
     ...(maxCost !== undefined && { max_cost: maxCost }),
+    ...(storage !== undefined && { storage }),
     ...(Object.keys(execution).length > 0 && { execution }),
   };
   return { file, plan, job, sample };

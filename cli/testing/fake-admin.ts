@@ -4,6 +4,7 @@ import { type Budget, SetBudget } from '../../contracts/budget.ts';
 import { CapabilityOverride } from '../../contracts/capability-override.ts';
 import { PriceOverride } from '../../contracts/price-override.ts';
 import { LiftSuspension, Suspension } from '../../contracts/suspension.ts';
+import { addRetentionRoutes } from './fake-retention.ts';
 
 /** What a test arranges and looks at. */
 export interface FakeAdmin {
@@ -119,6 +120,9 @@ function addRoutes(app: Hono, fake: FakeAdmin): void {
     overage_policy: 'charge',
     estimate_margin: '0.10',
     suspended_at: null,
+    suspension_reason: null,
+    suspended_by: null,
+    created_at: RECORD.created_at,
     ...lists,
   });
   app.get('/v1/admin/tenants/tenant_a', (c) => c.json(tenant()));
@@ -135,7 +139,7 @@ function addRoutes(app: Hono, fake: FakeAdmin): void {
   app.patch('/v1/admin/tenants/tenant_a/keys/key_1', async (c) => {
     const { created_at } = RECORD;
     const whose = { role: 'project', name: 'web', prefix: 'bg_project_x', project_id: 'web', customer_id: null };
-    const times = { expires_at: null, revoked_at: null, last_used_at: null, created_at };
+    const times = { expires_at: null, revoked_at: null, last_used_at: null, replaced_by: null, created_at };
     return c.json({ key_id: 'key_1', ...whose, scopes: [], ...times, ...lists, ...(await c.req.json()) });
   });
   const budgets: Budget[] = [BUDGET];
@@ -151,4 +155,5 @@ function addRoutes(app: Hono, fake: FakeAdmin): void {
   app.get('/v1/admin/capabilities', (c) => c.json({ data: [CAPABILITY], next_cursor: null }));
   app.post('/v1/admin/capabilities', (c) => c.json(CAPABILITY, 201));
   app.delete('/v1/admin/capabilities/cap_1', (c) => c.json({ ...CAPABILITY, ...WITHDRAWN }));
+  addRetentionRoutes(app);
 }

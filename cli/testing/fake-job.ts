@@ -25,6 +25,7 @@ export function fakeJob(changes: Partial<BatchJob> = {}): BatchJob {
     completed_at: null,
     expires_at: null,
     retrieval_deadline: null,
+    storage: 'raw',
     content_deleted_at: null,
     cancel: null,
     execution: { max_items_per_shard: null, region: null, providers: null, deadline: null, not_before: null },
@@ -113,6 +114,7 @@ export function fakeResult(customId: string, changes: Partial<Result> = {}): Res
       object: 'chat.completion',
       choices: [{ index: 0, message: { role: 'assistant', content: `re ${customId}` } }],
     },
+    content: 'stored',
     error: null,
     usage: {
       input_tokens: 3,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { type BodyEncoding, type BodyLimits, readBody } from './body-stream.ts';
@@ -127,4 +128,49 @@ test('chunks are even whatever those of the stream are', async () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024);
     expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThanOrEqual(16 * 1024);
   }
+});
+
+test('property: whatever is compressed, in however many members, comes out as it was', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 3_000 }), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 1, max: 500 }),
+      async (members, chunkBytes) => {
+        const text = Buffer.concat([Buffer.from('{"a":1}\n'), ...members]);
+        const zipped = Buffer.concat([gzipSync('{"a":1}\n'), ...members.map((member) => gzipSync(member))]);
+        expect(await read(zipped, GZIP, chunkBytes)).toEqual(text);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('property: what follows the last member is either a member or refused, and never taken for content', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (rest) => {
+      const bytes = Buffer.concat([gzipped, rest]);
+      const outcome = await read(bytes, GZIP).catch((error: unknown) => error);
+      if (outcome instanceof Buffer) expect(outcome.toString()).toBe(TEXT);
+      else expect(outcome).toMatchObject({ code: 'body_encoding' });
+    }),
+  );
+});
+
+test('property: a bomb of one or many members never yields more than its ratio or the absolute bound allows', async () => {
+  const mib = 1024 * 1024;
+  const bomb = gzipSync('x'.repeat(8 * mib));
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 3, max: 40 }), fc.integer({ min: 2, max: 64 }), async (members, maxMib) => {
+      const limits = { maxGzipRatio: 200, maxBodyBytes: maxMib * mib };
+      const body = streamOf(Buffer.concat(Array.from({ length: members }, () => bomb)), 16 * 1024);
+      let bytes = 0;
+      const reading = (async () => {
+        for await (const chunk of readBody(body, GZIP, limits)) bytes += chunk.length;
+      })();
+      await expect(reading).rejects.toMatchObject({ code: 'request_too_large' });
+      // The ratio is looked at beyond 16 MiB, after each chunk of at most 256 KiB.
+      expect(bytes).toBeLessThanOrEqual(Math.min(maxMib, 17) * mib);
+    }),
+    { numRuns: 15 },
+  );
 });

@@ -32,6 +32,8 @@ export type ReadItem =
 const ALLOWED = ['custom_id', 'request', 'idempotency_key'];
 const MAX_MODEL_CHARS = 200;
 const MAX_SHOWN_ID_CHARS = 512;
+/** One item may bring a million of them; the first tell enough. */
+const MAX_UNKNOWN_MEMBERS = 20;
 const CONTROL = /\p{Cc}/u;
 const LAST_COUNT = 2 ** 31 - 1;
 
@@ -110,8 +112,11 @@ function checkMembers(item: JsonObject, refuse: (field: string, error: ErrorCode
     );
     return;
   }
+  let unknown = 0;
   for (const name in item) {
     if (ALLOWED.includes(name)) continue;
+    unknown += 1;
+    if (unknown > MAX_UNKNOWN_MEMBERS) break;
     const shown = name.slice(0, MAX_SHOWN_ID_CHARS);
     refuse(shown, 'invalid_item', `"${shown}" is not a member of an item; allowed are ${ALLOWED.join(', ')}`);
   }

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { JsonObject } from '../../domain/json-object.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { requireActiveAccount } from '../account-standing.ts';
 import type { Database } from '../client.ts';
 import { withIdempotency } from '../idempotency-keys.ts';
 import { findIntakeJob, type IntakeJob } from '../intake-job.ts';
@@ -60,6 +61,7 @@ export async function takeItems(
   if (job.state !== 'draft' && body.idempotency === undefined) {
     throw new GatewayError('job_not_draft', `The job is ${job.state}; items can be changed only while it is a draft.`);
   }
+  if (body.idempotency === undefined) await requireActiveAccount(db.pool, job);
   const spool = new ItemSpool(
     { bucket: job.bucket, jobUuid: job.uuid },
     body.format === 'json' ? 'index' : 'line',

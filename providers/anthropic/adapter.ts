@@ -2,7 +2,8 @@ import { openAsBlob } from 'node:fs';
 import type { Provider } from '../../domain/provider.ts';
 import { uploadTimeoutMs, withDeadline } from '../deadline.ts';
 import { readFileContent } from '../file-content.ts';
-import type { BatchProvider, CreateBatchInput, NativeBatch, ResultFile } from '../provider.ts';
+import { unlessGone } from '../gone.ts';
+import type { BatchProvider, CreateBatchInput, KeptFiles, NativeBatch, ResultFile } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { hasResults, toNativeBatch } from './batch.ts';
@@ -89,6 +90,12 @@ export function createAnthropicProvider(settings: AnthropicSettings): BatchProvi
     yield* readResults(await retrieveReply(file.fileId, signal), signal);
   }
 
+  /** Input and results go with the batch; one that has not ended is refused (Anthropic API reference). */
+  async function deleteFiles({ files, signal }: { files: KeptFiles; signal: AbortSignal }): Promise<void> {
+    const { providerBatchId: id } = files;
+    if (id !== null) await unlessGone(call(signal, (options) => client.messages.batches.delete(id, {}, options)));
+  }
+
   return {
     provider: settings.provider ?? 'anthropic',
     inputFraming: { prefix: '{"requests":[', separator: ',', suffix: ']}' },
@@ -105,6 +112,7 @@ export function createAnthropicProvider(settings: AnthropicSettings): BatchProvi
     cancelBatch,
     resultFiles: ({ outputFileId }) => (outputFileId === null ? [] : [{ kind: 'output', fileId: outputFileId }]),
     downloadFile,
+    deleteFiles,
     decodeLine,
   };
 }

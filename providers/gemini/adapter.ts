@@ -1,5 +1,6 @@
 import type { Provider } from '../../domain/provider.ts';
-import type { BatchProvider, CreateBatchInput, NativeBatch, ResultFile } from '../provider.ts';
+import { unlessGone } from '../gone.ts';
+import type { BatchProvider, CreateBatchInput, KeptFiles, NativeBatch, ResultFile } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { toNativeBatch } from './batch.ts';
@@ -64,6 +65,13 @@ export function createGeminiProvider(settings: GeminiSettings): BatchProvider {
     return batch.phase === 'ended' ? batch : { ...batch, phase: 'cancelling' };
   }
 
+  /** The files, then the batch, whose own reply may carry results; each is deleted by its name (Gemini API reference). */
+  async function deleteFiles({ files, signal }: { files: KeptFiles; signal: AbortSignal }): Promise<void> {
+    const ids = [files.inputFileId, files.outputFileId, files.errorFileId, files.providerBatchId];
+    for (const name of new Set(ids.filter((id) => id !== null)))
+      await unlessGone(http.delete(`/v1beta/${name}`, signal));
+  }
+
   function fetchList({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }, signal: AbortSignal) {
     const query = new URLSearchParams({ pageSize: String(pageSize), ...(pageToken !== '' && { pageToken }) });
     return http.getJson(`/v1beta/batches?${query}`, signal);
@@ -81,6 +89,7 @@ export function createGeminiProvider(settings: GeminiSettings): BatchProvider {
     cancelBatch,
     resultFiles,
     downloadFile: ({ file, signal }) => downloadResults(file, http, { idleTimeoutMs, signal }),
+    deleteFiles,
     decodeLine,
   };
 }

@@ -1,4 +1,5 @@
 import type { Part } from '@google/genai';
+import { isTextTooDeep } from '../../domain/json-depth.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import { UntranslatableRequest } from '../untranslatable-request.ts';
 import { refuseOthers } from './refuse-members.ts';
@@ -49,7 +50,7 @@ function toCallPart(call: unknown, path: string, called: CalledFunctions): Part 
 }
 
 function parseObject(text: unknown): Record<string, unknown> | null {
-  if (typeof text !== 'string') return null;
+  if (typeof text !== 'string' || isTextTooDeep(text)) return null;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : null;

@@ -67,6 +67,7 @@ export function createHttp(settings: { apiKey: string; baseUrl: string | null; r
     getJson: (path: string, signal: AbortSignal) => readJson(signal, path, { method: 'GET' }),
     postJson: (path: string, body: object, signal: AbortSignal) =>
       readJson(signal, path, { method: 'POST', body: JSON.stringify(body) }),
+    delete: (path: string, signal: AbortSignal) => readJson(signal, path, { method: 'DELETE', body: '{}' }),
     /** The reply once its headers are there; reading its body is not within the time. */
     open: (path: string, signal: AbortSignal) =>
       call(signal, (deadline) => send(`${origin}${path}`, { method: 'GET', headers: headers(), signal: deadline })),

@@ -3,8 +3,9 @@ import { OpenAI } from 'openai';
 import type { Provider } from '../../domain/provider.ts';
 import { uploadTimeoutMs, withDeadline } from '../deadline.ts';
 import { readFileContent } from '../file-content.ts';
+import { unlessGone } from '../gone.ts';
 import { fetchWithHeaders } from '../own-headers.ts';
-import type { BatchProvider, CreateBatchInput, NativeBatch, ResultFile, UploadInput } from '../provider.ts';
+import type { BatchProvider, CreateBatchInput, KeptFiles, NativeBatch, ResultFile, UploadInput } from '../provider.ts';
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { toNativeBatch } from './batch.ts';
@@ -101,6 +102,12 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     yield* readFileContent(response, { idleTimeoutMs, signal });
   }
 
+  /** A batch itself cannot be deleted: it names its files, and holds nothing of them (OpenAI API reference). */
+  async function deleteFiles({ files, signal }: { files: KeptFiles; signal: AbortSignal }): Promise<void> {
+    const ids = [files.inputFileId, files.outputFileId, files.errorFileId].filter((id) => id !== null);
+    for (const id of new Set(ids)) await unlessGone(call(signal, (options) => client.files.delete(id, options)));
+  }
+
   return {
     provider: compatible?.provider ?? 'openai',
     inputFraming: { prefix: '', separator: '\n', suffix: '\n' },
@@ -113,6 +120,7 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     cancelBatch,
     resultFiles,
     downloadFile,
+    deleteFiles,
     decodeLine,
   };
 }

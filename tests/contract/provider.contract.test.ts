@@ -142,6 +142,16 @@ describe.each(ADAPTERS)('$provider', ({ connect, provider: name, routes, samples
     expect(resultOf(9)).toMatchObject({ kind: 'completed', usage: null });
   });
 
+  test('deletes what is kept of an ended batch, and may be asked to again', async () => {
+    const ended = await untilEnded(await submit(prompts(2)));
+    const [file] = provider.resultFiles(ended);
+    expect(await drain(file)).toBeGreaterThan(0);
+    for (const _ of [1, 2]) await provider.deleteFiles({ files: ended, signal });
+    await expect(drain(file)).rejects.toMatchObject({ code: 'not_found' });
+    const nothing = { providerBatchId: null, inputFileId: null, outputFileId: null, errorFileId: null };
+    await provider.deleteFiles({ files: nothing, signal });
+  });
+
   test.each(samples)('understands the results of $endpoint', async (sample) => {
     const results = await collect(await untilEnded(await submit(['A question'], sample)), sample);
     const result = results.get(`${token}-1`);

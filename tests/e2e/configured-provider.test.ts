@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readWorkerConfig, type WorkerConfig } from '../../config/env.ts';
-import { compatibleProviders } from '../../worker/provider-settings.ts';
+import { compatibleProviders } from '../../providers/environment-settings.ts';
 import { type Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
 import { soundEnd } from '../harness/sound-end.ts';
 

@@ -22,6 +22,9 @@ beforeAll(async () => {
     `INSERT INTO customers (tenant_id, customer_id, name) VALUES ($1, 'one', 'One'), ($1, 'two', 'Two')`,
     [owner.tenantId],
   );
+  await gateway.database.db.pool.query("INSERT INTO projects (tenant_id, project_id, name) VALUES ($1, 'web', 'Web')", [
+    owner.tenantId,
+  ]);
   const of = { customer_id: 'one', metadata: { secret: SECRET } };
   ended = await owner.caller.submitPrompts(prompts(2, `[[sim:text=${SECRET}]]`), of);
   await owner.caller.ended(ended);
@@ -32,12 +35,14 @@ beforeAll(async () => {
   strangers = [
     { name: 'another tenant', caller: (await gateway.newTenant()).caller },
     { name: 'another customer of the tenant', caller: await keyOf({ customerId: 'two' }) },
+    { name: 'a project of the tenant', caller: await keyOf({ projectId: 'web' }) },
   ];
 });
 afterAll(() => gateway.stop());
 
-async function keyOf({ customerId }: { customerId: string }): Promise<Caller> {
-  const of = { role: 'customer', name: 'test', tenantId: owner.tenantId, customerId } as const;
+async function keyOf(bound: { customerId: string } | { projectId: string }): Promise<Caller> {
+  const role = 'customerId' in bound ? 'customer' : 'project';
+  const of = { role, name: 'test', tenantId: owner.tenantId, ...bound } as const;
   return new Caller(gateway.url, (await createKey(gateway.database.db.pool, of)).key);
 }
 

@@ -9,6 +9,7 @@ import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-to
 import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
 import { createKeyRing, KEY_BYTES } from '../../encryption/key-ring.ts';
 import type { BatchProvider } from '../../providers/provider.ts';
+import { fixedAdapters } from '../../providers/provider-adapters.ts';
 
 /** The built-in providers as they are without any setting. */
 export const TEST_FACTS = {
@@ -37,10 +38,12 @@ export function testDependencies(
   const { provider, ...rest } = overrides;
   return {
     db,
-    providers: new Map(provider === undefined ? [] : [[provider.provider, provider]]),
+    providers: fixedAdapters(new Map(provider === undefined ? [] : [[provider.provider, provider]])),
     catalogue: createGatewayCatalogue(TEST_FACTS),
     cipher: TEST_CIPHER,
+    artifacts: null,
     workflows: IDLE_WORKFLOWS,
+    deliveries: { start: async () => true },
     transfers: new TransferSlots(2),
     settings: {
       pollMinMs: 10,

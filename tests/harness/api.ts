@@ -8,8 +8,11 @@ import type { Database } from '../../db/client.ts';
 import type { Role } from '../../domain/principal.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { TEST_CIPHER, testDependencies } from './activities.ts';
+import { requireDeclaredStatus } from './declared-statuses.ts';
 import { FakeScheduleClock } from './fake-schedule-clock.ts';
 import { insertTenant } from './jobs.ts';
+import { scopedDatabase } from './postgres.ts';
+import { testLimits } from './request-limits.ts';
 import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
 
 /** The workflows of a gateway without Temporal: a submit is judged at once, by the same activity a workflow calls. */
@@ -43,6 +46,10 @@ export class FakeJobWorkflows implements JobWorkflows {
     return 'signalled';
   };
   queryState: JobWorkflows['queryState'] = async () => null;
+  runRetention: JobWorkflows['runRetention'] = async () => {
+    this.calls.push(['runRetention']);
+    return 'signalled';
+  };
   isReachable: JobWorkflows['isReachable'] = async () => true;
 
   constructor(db: Database) {
@@ -85,6 +92,7 @@ export class ApiCaller {
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(body !== undefined && { body: body as string }),
     });
+    requireDeclaredStatus(this.#app, method, path, response.status);
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
@@ -138,29 +146,45 @@ export interface TestApi {
   tenant(limit?: string | null): Promise<string>;
 }
 
-/** The api over a test's database, without a socket. */
+/** The api over a test's database, bound by row-level security, without a socket. */
 export function createTestApi(
   db: Database,
   {
     providerWebhooks = new Map(),
     logger = createLogger({ level: 'silent', service: 'api' }),
-  }: Partial<Pick<ApiDependencies, 'providerWebhooks' | 'logger'>> = {},
+    providers = testDependencies(db).providers,
+    now = () => new Date(),
+    cipher = TEST_CIPHER,
+    artifacts = null,
+    limits = testLimits(scopedDatabase(db)),
+    wrap = (dependencies) => dependencies,
+  }: Partial<
+    Pick<ApiDependencies, 'limits' | 'providers' | 'now' | 'providerWebhooks' | 'logger' | 'cipher' | 'artifacts'>
+  > & {
+    /** What the app is given instead. */
+    readonly wrap?: (dependencies: ApiDependencies) => ApiDependencies;
+  } = {},
 ): TestApi {
   const workflows = new FakeJobWorkflows(db);
   const scheduleClock = new FakeScheduleClock();
-  const app = createApp({
-    db,
-    catalogue: testDependencies(db).catalogue,
-    cipher: TEST_CIPHER,
-    workflows,
-    providerWebhooks,
-    scheduleClock,
-    allowedFetchHosts: TEST_FETCH_HOSTS,
-    intake: testIntake(),
-    logger,
-    now: () => new Date(),
-    temporalUi: { url: 'http://127.0.0.1:8233', namespace: 'default' },
-  });
+  const app = createApp(
+    wrap({
+      db: scopedDatabase(db),
+      catalogue: testDependencies(db).catalogue,
+      cipher,
+      artifacts,
+      workflows,
+      providers,
+      providerWebhooks,
+      scheduleClock,
+      allowedFetchHosts: TEST_FETCH_HOSTS,
+      intake: testIntake(),
+      limits,
+      logger,
+      now,
+      temporalUi: { url: 'http://127.0.0.1:8233', namespace: 'default' },
+    }),
+  );
   const tenant = async (limit: string | null = '1000') => (await insertTenant(db, { limit })).tenantId;
   return {
     app,

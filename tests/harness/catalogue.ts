@@ -6,7 +6,7 @@ export const CATALOGUE_SNAPSHOT = join(import.meta.dirname, '..', '..', 'prisma'
 
 /**
  * What the database is, as text that a reader can compare: tables, columns, constraints, indexes, triggers, policies,
- * functions, sequences and types; then the partitions, those that are alike once, with their month as `yyyymm`. Prisma's
+ * grants, functions, sequences and types; then the partitions, those that are alike once, with their month as `yyyymm`. Prisma's
  * own table is left out.
  */
 export async function describeCatalogue(databaseUrl: string): Promise<string> {
@@ -15,7 +15,18 @@ export async function describeCatalogue(databaseUrl: string): Promise<string> {
   try {
     const lines: string[] = [];
     const linesOfLeaf = new Map<string, string[]>();
-    for (const query of [TABLES, COLUMNS, CONSTRAINTS, INDEXES, TRIGGERS, POLICIES, FUNCTIONS, SEQUENCES, TYPES]) {
+    for (const query of [
+      TABLES,
+      COLUMNS,
+      CONSTRAINTS,
+      INDEXES,
+      TRIGGERS,
+      POLICIES,
+      GRANTS,
+      FUNCTIONS,
+      SEQUENCES,
+      TYPES,
+    ]) {
       const { rows } = await client.query<{ leaf: string | null; line: string }>(query);
       for (const { leaf, line } of rows) {
         if (leaf === null) lines.push(line);
@@ -35,7 +46,7 @@ function withoutMonth(line: string): string {
 
 const RELATIONS = `
 WITH relation AS (
-  SELECT oid, relname AS name, relkind, relpersistence, reloptions, relrowsecurity, relispartition, relpartbound,
+  SELECT oid, relname AS name, relkind, relpersistence, reloptions, relrowsecurity, relispartition, relpartbound, relacl, relowner,
          CASE WHEN relispartition THEN relname END AS leaf
   FROM pg_class
   WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S') AND relname <> '_prisma_migrations'
@@ -82,6 +93,19 @@ const POLICIES = `
 SELECT NULL AS leaf, concat_ws(' ', 'policy', tablename || '.' || policyname, permissive, cmd, 'to', roles::text,
          'using ' || qual, 'check ' || with_check) AS line
 FROM pg_policies WHERE schemaname = 'public' ORDER BY line`;
+
+/** To others than the owner. */
+const GRANTS = `${RELATIONS}, granted AS (
+  SELECT leaf, CASE relkind WHEN 'S' THEN 'sequence ' ELSE '' END || name AS subject, acl.grantee, acl.privilege_type
+  FROM relation, aclexplode(relacl) acl WHERE acl.grantee <> relowner
+  UNION ALL
+  SELECT NULL, 'function ' || p.oid::regprocedure, acl.grantee, acl.privilege_type
+  FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl
+  WHERE p.pronamespace = 'public'::regnamespace AND acl.grantee <> p.proowner
+)
+SELECT leaf, concat_ws(' ', 'grant', subject, 'to', CASE grantee WHEN 0 THEN 'public' ELSE grantee::regrole::text END,
+         string_agg(lower(privilege_type), ', ' ORDER BY privilege_type)) AS line
+FROM granted GROUP BY leaf, subject, grantee ORDER BY line`;
 
 const FUNCTIONS = `
 SELECT NULL AS leaf, pg_get_functiondef(p.oid) AS line

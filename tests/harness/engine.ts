@@ -3,14 +3,20 @@ import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporal
 import { inject } from 'vitest';
 import type { EngineSettings } from '../../activities/dependencies.ts';
 import type { ProviderFacts } from '../../config/env.ts';
+import { createCredentialStore } from '../../db/credential-store.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
 import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
-import { createProviders, type ProviderSettings } from '../../providers/registry.ts';
+import { createPayloadCodec } from '../../encryption/payload-codec.ts';
+import type { ProviderAdapters } from '../../providers/provider-adapters.ts';
+import { createAdapterMakers, type ProviderSettings } from '../../providers/registry.ts';
+import { createProviderAdapters } from '../../providers/stored-credentials.ts';
 import { type Control, createControl } from '../../simulators/control-client.ts';
 import { type Simulators, startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
+import { createDeliveryControl } from '../../worker/delivery-control.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
 import { createScheduleClockControl } from '../../worker/schedule-clock-control.ts';
+import { startWebhookDispatcher } from '../../worker/webhook-dispatcher.ts';
 import { TEST_CIPHER, TEST_FACTS, testDependencies } from './activities.ts';
 import { createNamespace } from './namespace.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
@@ -26,7 +32,7 @@ export interface TestEngine {
   readonly anthropicUrl: string;
   readonly geminiUrl: string;
   readonly catalogue: Catalogue;
-  readonly providers: ReturnType<typeof createProviders>;
+  readonly providers: ProviderAdapters;
   /** Tells the workers to stop, waits for what they are at, and starts new ones. */
   restartWorkers(): Promise<void>;
   /** Until `startWorkers` nobody works. */
@@ -41,6 +47,8 @@ export interface TestEngineOptions {
   /** Providers beside the built-in three: how to reach them, and what is known of them. */
   readonly compatible?: (simulators: Simulators) => NonNullable<ProviderSettings['compatible']>;
   readonly configured?: ProviderFacts['configured'];
+  /** Whether what Temporal keeps is sealed. */
+  readonly sealsPayloads?: boolean;
   /** False where workers are processes of their own. */
   readonly workers?: boolean;
 }
@@ -56,6 +64,7 @@ const QUICK = {
   gemini: { pendingMs: 0, runningMs: 0, cancellingMs: 0 },
 };
 const REQUEST_TIMEOUT_MS = 5_000;
+const WEBHOOK_ANSWER_MS = 5_000;
 
 /**
  * Workers poll fixed queue names, and files share one server, so a file's engine runs in a namespace of its own.
@@ -66,16 +75,25 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
   const address = inject('temporalAddress');
   const namespace = await createNamespace(address);
   const connection = await NativeConnection.connect({ address });
-  const client = new Client({ connection, namespace });
-  const providers = createProviders({
-    openai: { apiKey: 'sim-key', baseUrl: simulators.openaiUrl },
-    anthropic: { apiKey: 'sim-key', baseUrl: simulators.anthropicUrl, apiVersion: TEST_FACTS.anthropicApiVersion },
-    gemini: { apiKey: 'sim-key', baseUrl: simulators.geminiUrl },
-    compatible: options.compatible?.(simulators) ?? [],
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    idleTimeoutMs: REQUEST_TIMEOUT_MS,
+  const payloadCodecs = [createPayloadCodec(TEST_CIPHER, { encodes: options.sealsPayloads ?? false })];
+  const dataConverter = { payloadCodecs };
+  const client = new Client({ connection, namespace, dataConverter });
+  const providers = createProviderAdapters(
+    createAdapterMakers({
+      openai: { apiKey: 'sim-key', baseUrl: simulators.openaiUrl },
+      anthropic: { apiKey: 'sim-key', baseUrl: simulators.anthropicUrl, apiVersion: TEST_FACTS.anthropicApiVersion },
+      gemini: { apiKey: 'sim-key', baseUrl: simulators.geminiUrl },
+      compatible: options.compatible?.(simulators) ?? [],
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      idleTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
+    createCredentialStore(database.db.pool, TEST_CIPHER),
+  );
+  const base = testDependencies(database.db, {
+    providers,
+    workflows: createJobWorkflowControl(client),
+    deliveries: createDeliveryControl(client),
   });
-  const base = testDependencies(database.db, { providers, workflows: createJobWorkflowControl(client) });
   const dependencies = {
     ...base,
     catalogue: createGatewayCatalogue({ ...TEST_FACTS, configured: options.configured ?? [] }),
@@ -83,12 +101,13 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     settings: { ...base.settings, ...options.settings },
   };
 
-  let running: { workers: Worker[]; done: Promise<unknown> } | null = null;
+  let running: { workers: Worker[]; dispatcher: { stop(): Promise<void> }; done: Promise<unknown> } | null = null;
   const start = async (): Promise<void> => {
     const bundle = { codePath: inject('workflowBundle') };
     const workers = await createWorkers({
       connection,
       namespace,
+      dataConverter,
       dependencies,
       schedules: {
         ...dependencies,
@@ -96,14 +115,17 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
         allowedFetchHosts: TEST_FETCH_HOSTS,
         clock: createScheduleClockControl(client),
       },
+      webhooks: { ...dependencies, allowedFetchHosts: TEST_FETCH_HOSTS, answerMs: WEBHOOK_ANSWER_MS },
       poolSize: 12,
       queues: null,
       workflowBundle: bundle,
     });
-    running = { workers, done: Promise.all(workers.map((worker) => worker.run())) };
+    const dispatcher = startWebhookDispatcher(dependencies);
+    running = { workers, dispatcher, done: Promise.all(workers.map((worker) => worker.run())) };
   };
   const stopWorkers = async (): Promise<void> => {
     for (const worker of running?.workers ?? []) worker.shutdown();
+    await running?.dispatcher.stop();
     await running?.done;
     running = null;
   };

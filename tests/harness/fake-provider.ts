@@ -6,6 +6,7 @@ import type {
   BatchProvider,
   CreateBatchInput,
   EncodableItem,
+  KeptFiles,
   LabelledBatch,
   LineResult,
   NativeBatch,
@@ -64,6 +65,15 @@ export class FakeProvider implements BatchProvider {
 
   cancelBatch(input: { providerBatchId: string }): Promise<NativeBatch> {
     return this.retrieveBatch(input);
+  }
+
+  /** What was asked to be deleted, oldest first. */
+  readonly deleted: KeptFiles[] = [];
+  onDelete: () => Promise<void> = async () => undefined;
+
+  async deleteFiles({ files }: { files: KeptFiles }): Promise<void> {
+    await this.onDelete();
+    this.deleted.push(files);
   }
 
   resultFiles({ providerBatchId }: NativeBatch) {

@@ -10,6 +10,8 @@ import { TEST_CIPHER } from './activities.ts';
 import { startEngine, type TestEngine, type TestEngineOptions } from './engine.ts';
 import { eventually } from './eventually.ts';
 import { insertTenant } from './jobs.ts';
+import { scopedDatabase } from './postgres.ts';
+import { testLimits } from './request-limits.ts';
 import { findFaults } from './soundness.ts';
 import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
 
@@ -163,18 +165,22 @@ export interface TestGateway extends TestEngine {
 export async function startGateway(options: TestEngineOptions = {}): Promise<TestGateway> {
   const engine = await startEngine(options);
   const { db } = engine.database;
+  const apiDb = scopedDatabase(db);
   const app = createApp({
-    db,
+    db: apiDb,
     catalogue: engine.catalogue,
     cipher: TEST_CIPHER,
+    artifacts: null,
     workflows: createJobWorkflows(engine.client),
     scheduleClock: createScheduleClock(engine.client),
     allowedFetchHosts: TEST_FETCH_HOSTS,
+    providers: engine.providers,
     providerWebhooks: createWebhookVerifiers({
       signedLikeOpenAi: new Map([['openai', [TEST_WEBHOOK_SECRET]]]),
       gemini: { secrets: [TEST_WEBHOOK_SECRET], jwks: null, audience: null },
     }),
     intake: testIntake(),
+    limits: testLimits(apiDb),
     logger: createLogger({ level: 'error', service: 'api' }),
     now: () => new Date(),
     temporalUi: null,

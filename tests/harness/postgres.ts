@@ -11,6 +11,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** By the pool of each test database that an api has been given: the same rows, as the api's roles see them. */
+const SCOPED = new WeakMap<pg.Pool, Database>();
+
+/** The database as an api opens it: held by row-level security. Closed with the other; itself where there is none behind it. */
+export function scopedDatabase(db: Database): Database {
+  if (!(db.pool instanceof pg.Pool)) return db;
+  const { connectionString: url, max: poolSize = 10 } = db.pool.options;
+  if (url === undefined) throw new Error('a test database has no URL');
+  const scoped = SCOPED.get(db.pool) ?? openDatabase({ url, poolSize, isScoped: true, applicationName: 'test-api' });
+  SCOPED.set(db.pool, scoped);
+  return scoped;
+}
+
 export interface TestDatabaseOptions {
   /** Without it the database holds no table. */
   readonly migrated?: boolean;
@@ -30,6 +43,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     db,
     url,
     drop: async () => {
+      await SCOPED.get(db.pool)?.close();
       await db.close();
       const leaked = await remainingConnections(template, name);
       await asSuperuser(template, `DROP DATABASE ${name} WITH (FORCE)`);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type {
   AdmissionVerdict,
+  DeliveryStep,
   IngestResult,
   PollResult,
   ResolveResult,
@@ -45,6 +46,7 @@ const ANSWERS: readonly [what: string, words: All<string>][] = [
       close: true,
     } satisfies All<ResolveResult['kind']>,
   ],
+  ['deliverWebhook answered kind', { again: true, over: true } satisfies All<DeliveryStep['kind']>],
   ['pollAttempt answered kind', { open: true, ended: true, lost: true } satisfies All<PollResult['kind']>],
   [
     'pollAttempt answered end',
@@ -89,6 +91,10 @@ test.each([
   'batchJob was cancelled by Temporal',
   'providerBatch continued as new',
   'providerBatch was terminated',
+  'webhookDelivery continued as new',
+  'webhookDelivery ended as delivered',
+  'webhookDelivery ended as abandoned',
+  'heard deliverNow',
   'heard cancel',
   'heard pollNow',
   'heard rowsChanged',

@@ -1,20 +1,24 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { SubmitResult } from '../../activities/interfaces.ts';
+import type { DeliveryStep, SubmitResult } from '../../activities/interfaces.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../domain/close-reason.ts';
 import type { batchJob } from '../../workflows/batch-job.ts';
 import { providerBatchWorkflowId, scheduledJobWorkflowId } from '../../workflows/ids.ts';
 import {
   type CancelRequest,
   cancelSignal,
+  deliverNowSignal,
   pollNowSignal,
   rowsChangedSignal,
   shardChangedSignal,
 } from '../../workflows/messages.ts';
+import { webhookDeliveryStart } from '../../workflows/start-options.ts';
 import { WORKFLOW_QUEUE } from '../../workflows/task-queues.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeEngine } from '../workflows/fake-engine.ts';
 import type { FakeJob, JobScript } from '../workflows/fake-job.ts';
 import { GO_ON, over, type ScheduleScript } from '../workflows/fake-schedules.ts';
+import { ABANDONED, again, DELIVERED } from '../workflows/fake-webhooks.ts';
 
 /** A course of events worth remembering: it plays on an engine, and ends with every workflow it started closed. */
 export interface Scenario {
@@ -24,6 +28,7 @@ export interface Scenario {
 }
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const CAPACITY: SubmitResult = { kind: 'wait', reason: 'provider_capacity', delayMs: MINUTE_MS, giveUp: null };
 const UNANSWERED: SubmitResult = { kind: 'unknown', lookAfterMs: 20 };
 const GIVE_UPS = ['capacity_exhausted', 'credential_refused', 'account_exhausted', 'attempts_exhausted'] as const;
@@ -363,11 +368,37 @@ function firing(name: string, script: ScheduleScript): Scenario {
   };
 }
 
+/** One webhook, by what its attempts answer. */
+function delivery(
+  name: string,
+  steps: readonly DeliveryStep[],
+  meanwhile: (handle: WorkflowHandle) => Promise<unknown> = async () => undefined,
+  maxHistoryEvents = 400,
+): Scenario {
+  return {
+    name,
+    play: async (engine) => {
+      const deliveryId = `whd_${name}`;
+      engine.webhooks.add(deliveryId, steps);
+      const start = webhookDeliveryStart({ deliveryId, tenantId: 'acme', eventType: 'batch_job.completed' });
+      const args = [{ ...start.args[0], maxHistoryEvents }];
+      const handle = await engine.client.workflow.start('webhookDelivery', { ...start, args });
+      await meanwhile(handle);
+      await engine.client.workflow.result(handle.workflowId);
+      return [handle.workflowId];
+    },
+  };
+}
+
 const AWAY = ApplicationFailure.create({ type: 'items_unavailable', message: 'away', nonRetryable: true });
 // A history would name the folder it was recorded in.
 AWAY.stack = '';
 
 const OTHERS: readonly Scenario[] = [
+  delivery('webhook-delivered', [again(20), again(20), DELIVERED]),
+  delivery('webhook-given-up', [again(20), ABANDONED]),
+  delivery('webhook-woken', [again(HOUR_MS)], async (handle) => handle.signal(deliverNowSignal)),
+  delivery('webhook-tried-for-long', Array(8).fill(again(5)), async () => undefined, 20),
   firing('fired', { submitRun: [GO_ON] }),
   firing('fired-a-draft', { fillJob: [over('created')] }),
   firing('fired-and-skipped', { beginRun: [over('skipped')] }),
@@ -396,7 +427,7 @@ const OTHERS: readonly Scenario[] = [
       return [handle.workflowId];
     },
   },
-  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders'].map((name) => ({
+  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders', 'sweepWebhooks'].map((name) => ({
     name,
     play: async (engine: FakeEngine) => {
       await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });

@@ -46,6 +46,8 @@ test('the bundle exports every workflow type that anything starts', async () => 
     'scheduledJob',
     'sweep',
     'sweepProviders',
+    'sweepWebhooks',
+    'webhookDelivery',
   ]);
 });
 

@@ -82,6 +82,7 @@ export function createFakeActivities(jobs: FakeJobs): {
       sweepMoney: async () => SWEPT,
       sweepRoom: async () => SWEPT,
       sweepSurplus: async () => SWEPT,
+      sweepWebhooks: async () => SWEPT,
       verifyLedgers: async () => ({ checked: 5, differences: 0 }),
       tidyTables: async () => ({ removed: 3 }),
     },

@@ -11,11 +11,13 @@ import {
   MAINTENANCE_QUEUE,
   providerQueue,
   SCHEDULES_QUEUE,
+  WEBHOOKS_QUEUE,
   WORKFLOW_QUEUE,
 } from '../../workflows/task-queues.ts';
 import { createFakeActivities, FakeJobs } from './fake-activities.ts';
 import type { FakeJob, JobScript } from './fake-job.ts';
 import { FakeSchedules } from './fake-schedules.ts';
+import { FakeWebhooks } from './fake-webhooks.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 
 export interface FakeEngineOptions {
@@ -32,6 +34,7 @@ export interface FakeEngineOptions {
 export interface FakeEngine {
   readonly client: Client;
   readonly schedules: FakeSchedules;
+  readonly webhooks: FakeWebhooks;
   /** A new job, with an id of its own unless one is given. Starts nothing. */
   addJob(script?: JobScript, jobId?: string): FakeJob;
   startJob(
@@ -63,7 +66,8 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
   const client = new Client({ connection, namespace, identity });
   const jobs = new FakeJobs();
   const schedules = new FakeSchedules();
-  const workers = await createFakeWorkers(connection, options, { jobs, schedules });
+  const webhooks = new FakeWebhooks();
+  const workers = await createFakeWorkers(connection, options, { jobs, schedules, webhooks });
   const running = Promise.all(workers.map((worker) => worker.run()));
   let workflows = await startWorkflowWorker(options);
   const jobStart: FakeEngine['jobStart'] = (job, input) => {
@@ -84,6 +88,7 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
   return {
     client,
     schedules,
+    webhooks,
     addJob: (script, jobId = `job_${randomUUID()}`) => jobs.add(jobId, script),
     jobStart,
     startJob: (job, input) => client.workflow.start<typeof batchJob>('batchJob', jobStart(job, input)),
@@ -132,7 +137,11 @@ async function startWorkflowWorker(options: FakeEngineOptions) {
 function createFakeWorkers(
   connection: NativeConnection,
   { namespace, identity = 'tests' }: FakeEngineOptions,
-  { jobs, schedules }: { readonly jobs: FakeJobs; readonly schedules: FakeSchedules },
+  {
+    jobs,
+    schedules,
+    webhooks,
+  }: { readonly jobs: FakeJobs; readonly schedules: FakeSchedules; readonly webhooks: FakeWebhooks },
 ): Promise<Worker[]> {
   const activities = createFakeActivities(jobs);
   const common = { connection, namespace, identity, maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS };
@@ -141,5 +150,6 @@ function createFakeWorkers(
     Worker.create({ ...common, taskQueue: providerQueue('openai'), activities: { ...activities.provider } }),
     Worker.create({ ...common, taskQueue: MAINTENANCE_QUEUE, activities: { ...activities.maintenance } }),
     Worker.create({ ...common, taskQueue: SCHEDULES_QUEUE, activities: { ...schedules.activities() } }),
+    Worker.create({ ...common, taskQueue: WEBHOOKS_QUEUE, activities: { ...webhooks.activities() } }),
   ]);
 }

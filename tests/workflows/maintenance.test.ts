@@ -17,6 +17,7 @@ test.concurrent.each([
     ['sweepShards', 'sweepDeadlines', 'sweepCreates', 'sweepMoney', 'sweepRoom'],
   ],
   ['sweepProviders', { surplus: SWEPT }, ['sweepSurplus']],
+  ['sweepWebhooks', { webhooks: SWEPT }, ['sweepWebhooks']],
   ['retention', { removed: 3, differences: 0 }, ['tidyTables', 'verifyLedgers']],
 ] as const)('%s runs its sweeps and counts what they did', async (name, counts, activities) => {
   const workflowId = `${name}-sweep`;

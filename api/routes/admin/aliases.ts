@@ -39,6 +39,7 @@ export function registerAdminAliases(app: ApiApp, dependencies: ApiDependencies)
   });
   app.openapi(setRoute, async (c) => {
     const { tenant_id: tenantId } = c.req.valid('param');
-    return c.json(await replaceAliases(dependencies, { tenantId, ...c.req.valid('json') }), 200);
+    const request = { principal: c.var.principal, tenantId, ...c.req.valid('json') };
+    return c.json(await replaceAliases(dependencies, request), 200);
   });
 }

@@ -40,6 +40,7 @@ export function registerAdminBudgets(app: ApiApp, dependencies: ApiDependencies)
   });
   app.openapi(setRoute, async (c) => {
     const { tenant_id: tenantId } = c.req.valid('param');
-    return c.json(await replaceBudget(dependencies, { tenantId, budget: c.req.valid('json') }), 200);
+    const request = { principal: c.var.principal, tenantId, budget: c.req.valid('json') };
+    return c.json(await replaceBudget(dependencies, request), 200);
   });
 }

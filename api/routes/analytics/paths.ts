@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi';
-import { OPERATOR_ROLES, requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
+import { allow, OPERATOR_ROLES, TENANT_ROLES } from '../../middleware/allow.ts';
 import { errorResponses, jsonResponse } from '../../responses.ts';
 
 /** Tenants’ keys see their own jobs, those of the gateway everybody’s. */
-const middleware = requireRole([...TENANT_ROLES, ...OPERATOR_ROLES]);
+const middleware = allow({ roles: [...TENANT_ROLES, ...OPERATOR_ROLES], scope: 'usage:read' });
 
 /** The declaration of `GET /v1/analytics/{kind}`. */
 export function analyticsRoute<Kind extends string, Query extends z.ZodObject, Answer extends z.ZodType>(

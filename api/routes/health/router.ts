@@ -3,7 +3,7 @@ import { Health, Readiness } from '../../../contracts/health.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import { type ApiApp, newApiApp } from '../../env.ts';
 import { checkReadiness } from '../../operations/check-readiness.ts';
-import { jsonResponse } from '../../responses.ts';
+import { jsonResponse, keylessErrorResponses } from '../../responses.ts';
 
 const health = createRoute({
   tags: ['Health'],
@@ -11,7 +11,7 @@ const health = createRoute({
   summary: 'Whether the process answers',
   method: 'get',
   path: '/healthz',
-  responses: { 200: jsonResponse(Health, 'It does.') },
+  responses: { 200: jsonResponse(Health, 'It does.'), ...keylessErrorResponses() },
 });
 
 const readiness = createRoute({
@@ -20,7 +20,11 @@ const readiness = createRoute({
   summary: 'Whether what the gateway needs can be reached',
   method: 'get',
   path: '/readyz',
-  responses: { 200: jsonResponse(Readiness, 'All of it.'), 503: jsonResponse(Readiness, 'Not all of it.') },
+  responses: {
+    ...keylessErrorResponses(),
+    200: jsonResponse(Readiness, 'All of it.'),
+    503: jsonResponse(Readiness, 'Not all of it.'),
+  },
 });
 
 /** For machines that watch the process; no key is asked for. */

@@ -38,14 +38,18 @@ export function registerAppendItems(app: ApiApp, dependencies: ApiDependencies):
   app.openAPIRegistry.register('AppendItems', AppendItems);
   app.openAPIRegistry.register('ItemLines', ItemLines);
   app.openapi(route, async (c) => {
-    const stored = await appendItems(dependencies, {
-      principal: c.var.principal,
-      jobId: c.req.valid('param').job_id,
-      format: formatOf(c.req.header('content-type')),
-      stream: bodyStream(c),
-      contentEncoding: c.req.header('content-encoding'),
-      idempotency: keyOf(c),
-    });
+    const { principal } = c.var;
+    const format = formatOf(c.req.header('content-type'));
+    const stored = await dependencies.limits.duringUpload(principal, () =>
+      appendItems(dependencies, {
+        principal,
+        jobId: c.req.valid('param').job_id,
+        format,
+        stream: bodyStream(c),
+        contentEncoding: c.req.header('content-encoding'),
+        idempotency: keyOf(c),
+      }),
+    );
     return c.json({ ...stored }, 200);
   });
 }

@@ -21,7 +21,7 @@ const route = createRoute({
   path: JOBS,
   middleware: [tenantsOnly, readJsonBody(MAX_BODY_BYTES)] as const,
   request: { headers: IdempotencyHeader, body: jsonBody(CreateJob, { required: true }) },
-  responses: { 201: jsonResponse(BatchJob, 'The draft.'), ...errorResponses(404, 409, 413, 415) },
+  responses: { 201: jsonResponse(BatchJob, 'The draft.'), ...errorResponses(404, 409, 413, 415, 422) },
 });
 
 export function registerCreateJob(app: ApiApp, dependencies: ApiDependencies): void {

@@ -7,7 +7,7 @@ import { streamText } from '../../respond.ts';
 import { errorResponses } from '../../responses.ts';
 import { streamHeaders, usageFormat } from '../../usage-format.ts';
 import { usageText } from '../../usage-lines.ts';
-import { JOB, JOB_ROUTE, JobParams, tenantsOnly } from './paths.ts';
+import { JOB, JOB_ROUTE, JobParams, usageReaders } from './paths.ts';
 
 const route = createRoute({
   ...JOB_ROUTE,
@@ -16,7 +16,7 @@ const route = createRoute({
   description: 'JSON comes in pages; NDJSON, CSV and FOCUS are streams of all records.',
   method: 'get',
   path: `${JOB}/usage`,
-  middleware: tenantsOnly,
+  middleware: usageReaders,
   request: { params: JobParams, query: JobUsageQuery },
   responses: {
     200: {

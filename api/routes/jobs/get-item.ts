@@ -11,7 +11,7 @@ const SHARED = {
   ...JOB_ROUTE,
   method: 'get',
   middleware: tenantsOnly,
-  responses: { 200: jsonResponse(ItemDetail, 'The item.'), ...errorResponses(404) },
+  responses: { 200: jsonResponse(ItemDetail, 'The item.'), ...errorResponses(404, 410) },
 } as const;
 
 const byPath = createRoute({

@@ -4,7 +4,7 @@ import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
 import { listLedger } from '../../operations/list-ledger.ts';
 import { errorResponses, jsonResponse } from '../../responses.ts';
-import { JOB, JOB_ROUTE, JobParams, tenantsOnly } from './paths.ts';
+import { JOB, JOB_ROUTE, JobParams, usageReaders } from './paths.ts';
 
 const route = createRoute({
   ...JOB_ROUTE,
@@ -12,7 +12,7 @@ const route = createRoute({
   summary: 'Every event about the job’s money',
   method: 'get',
   path: `${JOB}/ledger`,
-  middleware: tenantsOnly,
+  middleware: usageReaders,
   request: { params: JobParams, query: LedgerQuery },
   responses: { 200: jsonResponse(LedgerPage, 'A page of entries.'), ...errorResponses(404) },
 });

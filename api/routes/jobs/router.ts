@@ -8,6 +8,7 @@ import { registerExportUsage } from './export-usage.ts';
 import { registerGetItem } from './get-item.ts';
 import { registerGetQuote } from './get-quote.ts';
 import { registerGetStatus } from './get-status.ts';
+import { registerGetStorage } from './get-storage.ts';
 import { registerListJobs } from './list-jobs.ts';
 import { registerListLedger } from './list-ledger.ts';
 import { registerListResults } from './list-results.ts';
@@ -32,6 +33,7 @@ export function jobsRouter(dependencies: ApiDependencies): ApiApp {
   registerListResults(app, dependencies);
   registerGetItem(app, dependencies);
   registerGetQuote(app, dependencies);
+  registerGetStorage(app, dependencies);
   registerListLedger(app, dependencies);
   registerExportUsage(app, dependencies);
   return app;

@@ -27,13 +27,16 @@ const route = createRoute({
 
 export function registerUploadManifest(app: ApiApp, dependencies: ApiDependencies): void {
   app.openapi(route, async (c) => {
-    const stored = await uploadManifest(dependencies, {
-      principal: c.var.principal,
-      jobId: c.req.valid('param').job_id,
-      stream: bodyStream(c),
-      contentEncoding: c.req.header('content-encoding'),
-      idempotency: keyOf(c),
-    });
+    const { principal } = c.var;
+    const stored = await dependencies.limits.duringUpload(principal, () =>
+      uploadManifest(dependencies, {
+        principal,
+        jobId: c.req.valid('param').job_id,
+        stream: bodyStream(c),
+        contentEncoding: c.req.header('content-encoding'),
+        idempotency: keyOf(c),
+      }),
+    );
     return c.json({ ...stored }, 200);
   });
 }

@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { CapabilityList } from '../../../contracts/capability.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
-import { requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
+import { allow, TENANT_ROLES } from '../../middleware/allow.ts';
 import { listCapabilities } from '../../operations/list-capabilities.ts';
 import { errorResponses, jsonResponse } from '../../responses.ts';
 import { MODELS_ROUTE } from './paths.ts';
@@ -13,7 +13,7 @@ const route = createRoute({
   summary: 'What each provider’s batch mode can do',
   method: 'get',
   path: '/v1/capabilities',
-  middleware: requireRole(TENANT_ROLES),
+  middleware: allow({ roles: TENANT_ROLES, scope: 'models:read' }),
   responses: { 200: jsonResponse(CapabilityList, 'The capability matrix.'), ...errorResponses() },
 });
 

@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { ModelList } from '../../../contracts/model.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
-import { requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
+import { allow, TENANT_ROLES } from '../../middleware/allow.ts';
 import { listModels } from '../../operations/list-models.ts';
 import { errorResponses, jsonResponse } from '../../responses.ts';
 import { MODELS_ROUTE } from './paths.ts';
@@ -13,7 +13,7 @@ const route = createRoute({
   summary: 'Models with a batch price, and the tenant’s aliases',
   method: 'get',
   path: '/v1/models',
-  middleware: requireRole(TENANT_ROLES),
+  middleware: allow({ roles: TENANT_ROLES, scope: 'models:read' }),
   responses: { 200: jsonResponse(ModelList, 'Models and aliases.'), ...errorResponses() },
 });
 

@@ -1,6 +1,5 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { every } from 'hono/combine';
 import { BatchJob } from '../../../contracts/job.ts';
 import {
   OperatorActTaken,
@@ -24,7 +23,7 @@ import { OPERATOR_ROUTE, operatorsOnly } from './paths.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 const JOB = '/v1/operator/jobs/{job_id}';
 
-const takeAct: MiddlewareHandler<ApiEnv> = every(operatorsOnly, readJsonBody(MAX_BODY_BYTES));
+const takeAct: MiddlewareHandler<ApiEnv>[] = [operatorsOnly, readJsonBody(MAX_BODY_BYTES)];
 
 const SHARED = { ...OPERATOR_ROUTE, method: 'post', middleware: takeAct } as const;
 const TAKEN = jsonResponse(OperatorActTaken, 'Noted; the shards act on it.');

@@ -1,6 +1,5 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { every } from 'hono/combine';
 import { AdjustmentPreviewQuery, AdjustmentQuery, InvoiceCsv, InvoiceReport } from '../../../contracts/adjustment.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp, ApiEnv } from '../../env.ts';
@@ -13,7 +12,7 @@ const ADJUSTMENTS = '/v1/operator/adjustments';
 const MAX_BODY_BYTES = 32 * 1024 ** 2;
 const CSV = 'text/csv';
 
-const takeCsv: MiddlewareHandler<ApiEnv> = every(operatorsOnly, readTextBody(MAX_BODY_BYTES, CSV));
+const takeCsv: MiddlewareHandler<ApiEnv>[] = [operatorsOnly, readTextBody(MAX_BODY_BYTES, CSV)];
 
 const SHARED = {
   ...OPERATOR_ROUTE,

@@ -1,5 +1,8 @@
-import { OPERATOR_ROLES, requireRole } from '../../middleware/require-role.ts';
+import { allow, OPERATOR_ROLES } from '../../middleware/allow.ts';
 
 export const OPERATOR_ROUTE = { tags: ['Operators'], security: [{ bearer: [] }] };
 
-export const operatorsOnly = requireRole(OPERATOR_ROLES);
+export const operatorsOnly = allow({
+  roles: OPERATOR_ROLES,
+  scope: { read: 'operator:read', write: 'operator:write' },
+});

@@ -19,5 +19,8 @@ const route = createRoute({
 });
 
 export function registerOperatorPollNow(app: ApiApp, dependencies: ApiDependencies): void {
-  app.openapi(route, async (c) => c.json(await pollNow(dependencies, c.req.valid('param').job_id), 202));
+  app.openapi(route, async (c) => {
+    const request = { principal: c.var.principal, jobId: c.req.valid('param').job_id };
+    return c.json(await pollNow(dependencies, request), 202);
+  });
 }

@@ -1,6 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import { every } from 'hono/combine';
 import { IdempotencyHeader } from '../../../contracts/headers.ts';
 import { ItemRefund, RefundItem } from '../../../contracts/refund.ts';
 import { ItemQuery } from '../../../contracts/result-row.ts';
@@ -17,7 +16,7 @@ import { OPERATOR_ROUTE, operatorsOnly } from './paths.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 const ITEMS = '/v1/operator/jobs/{job_id}/items';
 
-const takeRefund: MiddlewareHandler<ApiEnv> = every(operatorsOnly, readJsonBody(MAX_BODY_BYTES));
+const takeRefund: MiddlewareHandler<ApiEnv>[] = [operatorsOnly, readJsonBody(MAX_BODY_BYTES)];
 
 const SHARED = {
   ...OPERATOR_ROUTE,

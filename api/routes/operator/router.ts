@@ -2,6 +2,7 @@ import type { ApiDependencies } from '../../dependencies.ts';
 import { type ApiApp, newApiApp } from '../../env.ts';
 import { registerOperatorActs } from './acts.ts';
 import { registerOperatorAdjustments } from './adjustments.ts';
+import { registerOperatorArtifacts } from './artifacts.ts';
 import { registerOperatorGetItem } from './get-item.ts';
 import { registerOperatorGetJob } from './get-job.ts';
 import { registerOperatorListFindings } from './list-findings.ts';
@@ -20,5 +21,6 @@ export function operatorRouter(dependencies: ApiDependencies): ApiApp {
   registerOperatorAdjustments(app, dependencies);
   registerOperatorVerifyLedger(app, dependencies);
   registerOperatorListFindings(app, dependencies);
+  registerOperatorArtifacts(app, dependencies);
   return app;
 }

@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ProviderEvent, ProviderEventHeaders, ProviderEventHeard } from '../../../contracts/provider-event.ts';
+import { GATEWAY_SCOPE, inScope } from '../../../db/row-scope.ts';
 import { GatewayError } from '../../../domain/gateway-error.ts';
 import type { WebhookRefusal, WebhookVerifier } from '../../../providers/webhooks.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
@@ -51,7 +52,7 @@ export function registerReceiveEvent(app: ApiApp, dependencies: ApiDependencies)
       c.set('logged', { provider, outcome: `refused_${verdict.reason}` });
       throw new GatewayError('webhook_signature_invalid', REFUSALS[verdict.reason]);
     }
-    const outcome = await hearProvider(dependencies, verdict);
+    const outcome = await inScope(GATEWAY_SCOPE, () => hearProvider(dependencies, verdict));
     c.set('logged', { provider, event_type: verdict.type, outcome });
     if (outcome === 'unreachable') throw temporalAway();
     return c.json({}, 200);

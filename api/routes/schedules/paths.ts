@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ScheduleId } from '../../../contracts/batch-schedule.ts';
-import { requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
+import { allow, TENANT_ROLES } from '../../middleware/allow.ts';
 
 export const SCHEDULES = '/v1/batch-schedules';
 export const SCHEDULE = `${SCHEDULES}/{schedule_id}`;
@@ -9,6 +9,9 @@ export const ScheduleParams = z.object({ schedule_id: ScheduleId });
 
 export const SCHEDULE_ROUTE = { tags: ['Recurring jobs'], security: [{ bearer: [] }] };
 
-export const tenantsOnly = requireRole(TENANT_ROLES);
+export const tenantsOnly = allow({
+  roles: TENANT_ROLES,
+  scope: { read: 'schedules:read', write: 'schedules:write' },
+});
 
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;

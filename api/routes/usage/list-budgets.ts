@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { BudgetList } from '../../../contracts/budget.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
-import { requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
+import { allow, TENANT_ROLES } from '../../middleware/allow.ts';
 import { listOwnedBudgets } from '../../operations/list-budgets.ts';
 import { errorResponses, jsonResponse } from '../../responses.ts';
 import { USAGE_ROUTE } from './paths.ts';
@@ -13,7 +13,7 @@ const route = createRoute({
   summary: 'What may be spent, and how far it has got',
   method: 'get',
   path: '/v1/budgets',
-  middleware: requireRole(TENANT_ROLES),
+  middleware: allow({ roles: TENANT_ROLES, scope: 'usage:read' }),
   responses: { 200: jsonResponse(BudgetList, 'The budgets.'), ...errorResponses() },
 });
 

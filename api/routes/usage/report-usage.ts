@@ -2,8 +2,8 @@ import { createRoute } from '@hono/zod-openapi';
 import { UsageCsv, UsageLines, UsageQuery, UsageReport } from '../../../contracts/usage-record.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import type { ApiApp } from '../../env.ts';
-import { requireRole, TENANT_ROLES } from '../../middleware/require-role.ts';
-import { openReportStream, reportUsage, sumGroups } from '../../operations/report-usage.ts';
+import { allow, TENANT_ROLES } from '../../middleware/allow.ts';
+import { exportGroups, openReportStream, reportUsage } from '../../operations/report-usage.ts';
 import { streamText } from '../../respond.ts';
 import { errorResponses } from '../../responses.ts';
 import { streamHeaders, usageFormat } from '../../usage-format.ts';
@@ -19,7 +19,7 @@ const route = createRoute({
     '`next_since` is in JSON.',
   method: 'get',
   path: '/v1/usage',
-  middleware: requireRole(TENANT_ROLES),
+  middleware: allow({ roles: TENANT_ROLES, scope: 'usage:read' }),
   request: { query: UsageQuery },
   responses: {
     200: {
@@ -41,7 +41,7 @@ export function registerReportUsage(app: ApiApp, dependencies: ApiDependencies):
     const format = usageFormat(c, query.format);
     if (format === 'json') return c.json(await reportUsage(dependencies, request), 200);
     if (query.group_by !== undefined) {
-      const { groups, nextSince } = await sumGroups(dependencies, request);
+      const { groups, nextSince } = await exportGroups(dependencies, request);
       const text = format === 'ndjson' ? groupNdjson(groups) : groupCsv(groups, query.group_by);
       return streamText(c, text, { ...streamHeaders(format, 'usage-sums'), ...sinceHeader(nextSince) });
     }

@@ -135,6 +135,25 @@ test('one refused at a submit parks the job, until it is waited for no longer', 
   expect(await shard.submit()).toMatchObject({ kind: 'wait', giveUp: 'credential_refused' });
 });
 
+test('a tenant waits for a credential as long as its own policy says, as it is at each look', async () => {
+  const policy = async (credentialWaitMs: number | null) =>
+    db.pool.query('UPDATE tenants SET policy = $1', [{ credential_wait_ms: credentialWaitMs }]);
+  const sent = await ended();
+  const unsent = await shards.newShard();
+  await policy(2 * CREDENTIAL_WAIT_MS);
+  provider.refuses = 'credential_refused';
+  provider.onUpload = async () => {
+    throw refusal('credential_refused');
+  };
+  await Promise.all([sent.ingest(), unsent.submit()]);
+  clock.ms += CREDENTIAL_WAIT_MS;
+  expect((await sent.ingest()).next).toBe('retry');
+  expect(await unsent.submit()).toMatchObject({ kind: 'wait', giveUp: null });
+  await policy(null);
+  expect(await sent.ingest()).toMatchObject({ next: 'close', reason: 'credential_refused' });
+  expect(await unsent.submit()).toMatchObject({ kind: 'wait', giveUp: 'credential_refused' });
+});
+
 test.each(['unavailable', 'timed_out', 'connection_lost', 'malformed_reply'] as const)(
   'results that cannot be read for hours (%s) are tried for again ever less often, and not without end',
   async (code) => {

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { ANALYTICS_STATEMENTS } from '../../../db/analytics.ts';
 import { FAILURE_STATEMENTS } from '../../../db/analytics-failures.ts';
 import { FILTER_VALUES } from '../../../db/analytics-filter.ts';
-import { createTestDatabase } from '../../harness/postgres.ts';
+import { inScope } from '../../../db/row-scope.ts';
+import { createTestDatabase, scopedDatabase } from '../../harness/postgres.ts';
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -22,7 +23,9 @@ function relationsOf(node: PlanNode): string[] {
 
 async function relationsRead(statement: string, parameters: number): Promise<string[]> {
   const values = Array.from({ length: parameters }, (_, index) => (index === FILTER_VALUES ? 10 : null));
-  const { rows } = await db.pool.query(`EXPLAIN (FORMAT JSON) ${statement}`, values);
+  const { rows } = await inScope({ kind: 'tenant', tenantId: 'tenant_x' }, () =>
+    scopedDatabase(db).pool.query(`EXPLAIN (FORMAT JSON) ${statement}`, values),
+  );
   return relationsOf(rows[0]['QUERY PLAN'][0].Plan);
 }
 

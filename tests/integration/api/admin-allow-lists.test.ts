@@ -107,6 +107,7 @@ test('keys are listed page by page, without their secrets', async () => {
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
+    replaced_by: null,
     created_at: expect.any(String),
   });
   for (const { key } of made) expect(first.text + second.text).not.toContain(key);

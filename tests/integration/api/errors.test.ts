@@ -34,11 +34,14 @@ test.each([
   }
 });
 
-test('a suspended tenant is 403', async () => {
+test('a suspended tenant is 403 where it would start new work', async () => {
   const tenantId = await api.tenant();
   const suspended = await api.caller('tenant_admin', { tenantId });
   await db.pool.query('UPDATE tenants SET suspended_at = now() WHERE tenant_id = $1', [tenantId]);
-  expect(await suspended.get('/v1/batch-jobs')).toMatchObject({ status: 403, json: { error: 'tenant_suspended' } });
+  const job = { endpoint: 'chat.completions', model: 'openai/gpt-4o-mini' };
+  const refused = await suspended.post('/v1/batch-jobs', job);
+  expect(refused).toMatchObject({ status: 403, json: { error: 'tenant_suspended' } });
+  expect((await suspended.get('/v1/batch-jobs')).status).toBe(200);
 });
 
 test('a role that a route is not for is 403 before anything is looked at', async () => {

@@ -5,7 +5,7 @@ import { serve } from '@hono/node-server';
 import { afterAll, expect, test } from 'vitest';
 import { chatItem, createTestApi } from '../../harness/api.ts';
 import { eventually } from '../../harness/eventually.ts';
-import { createTestDatabase } from '../../harness/postgres.ts';
+import { createTestDatabase, scopedDatabase } from '../../harness/postgres.ts';
 import { settleItems } from '../../harness/settled-items.ts';
 
 const { db, drop } = await createTestDatabase();
@@ -83,10 +83,11 @@ test('a reader that does not read holds back the rows', async () => {
     Array.from({ length: 60 }, (_, index) => ({ itemNo: index + 1, body })),
   );
   let queries = 0;
-  const { query } = db.pool;
-  db.pool.query = ((...given: Parameters<typeof query>) => {
+  const { pool } = scopedDatabase(db);
+  const { query } = pool;
+  pool.query = ((...given: Parameters<typeof query>) => {
     if (String(given[0]).includes('FROM item_outcomes')) queries += 1;
-    return query.apply(db.pool, given);
+    return query.apply(pool, given);
   }) as typeof query;
   const response = await fetch(`${base}/v1/batch-jobs/${jobId}/results`, {
     headers: { authorization, accept: 'application/x-ndjson' },
@@ -97,7 +98,7 @@ test('a reader that does not read holds back the rows', async () => {
   const whileHeld = queries;
   let bytes = 0;
   for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) bytes += part.value.length;
-  db.pool.query = query;
+  pool.query = query;
   expect(bytes).toBeGreaterThan(25_000_000);
   expect(queries).toBeGreaterThan(whileHeld);
 });

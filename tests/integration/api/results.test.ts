@@ -29,6 +29,7 @@ test('a row has the whole contract’s shape, with the reply as it came', async 
       custom_id: 'row_2',
       status: 'completed',
       result: JSON.parse(body),
+      content: 'stored',
       error: null,
       usage: {
         input_tokens: 10,

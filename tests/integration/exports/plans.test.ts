@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listItemUsage } from '../../../db/item-usage.ts';
 import { getJobRow, type JobRow } from '../../../db/job-rows.ts';
+import { inScope } from '../../../db/row-scope.ts';
 import { listCorrections } from '../../../db/usage-corrections.ts';
 import { listUsageJobs } from '../../../db/usage-jobs.ts';
 import { WHOLE_WINDOW } from '../../../db/usage-window.ts';
 import { parseAmount } from '../../../domain/money.ts';
 import { createTestApi } from '../../harness/api.ts';
 import { correct } from '../../harness/corrections.ts';
-import { createTestDatabase } from '../../harness/postgres.ts';
+import { createTestDatabase, scopedDatabase } from '../../harness/postgres.ts';
 import { settleItems } from '../../harness/settled-items.ts';
 
 const JOBS = 5_000;
@@ -54,11 +55,14 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(drop);
 
-/** Plans what a function asks, and answers it nothing. */
+/** Plans what a function asks in the scope of the job's tenant, as the api does, and answers it nothing. */
 async function planOf(ask: (planner: Pick<typeof db.pool, 'query'>) => Promise<unknown>): Promise<string> {
   const plans: string[] = [];
   const query = async (text: string, values: unknown[]) => {
-    const { rows } = await db.pool.query(`EXPLAIN (COSTS OFF) ${text}`, values);
+    const { pool } = scopedDatabase(db);
+    const { rows } = await inScope({ kind: 'tenant', tenantId: job.tenantId }, () =>
+      pool.query(`EXPLAIN (COSTS OFF) ${text}`, values),
+    );
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
     return { rows: [], rowCount: 0 };
   };

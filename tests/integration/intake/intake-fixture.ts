@@ -35,7 +35,7 @@ export function ndjson(items: readonly object[]): string {
 }
 
 export function principalOf(tenantId: string, more: Partial<Principal> = {}): Principal {
-  return { keyId: 'key_1', role: 'tenant_admin', tenantId, projectId: null, customerId: null, ...more };
+  return { keyId: 'key_1', role: 'tenant_admin', tenantId, projectId: null, customerId: null, scopes: [], ...more };
 }
 
 /** What a promise is refused with. */

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toUuid } from '../../../db/ids.ts';
-import { deleteDraft } from '../../../db/job-deletion.ts';
+import { deleteDraftRows } from '../../../db/job-deletion.ts';
+import { inTransaction } from '../../../db/transaction.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { createIntakeFixture, item, NOTHING_LEFT, ndjson, refusalOf } from './intake-fixture.ts';
 
@@ -99,7 +100,7 @@ test('an append whose job is deleted meanwhile finds none', async () => {
   body.push(ndjson([item('a')]));
   const refused = refusalOf(intake.append(jobId, body));
   await eventually(() => body.readableLength === 0);
-  await deleteDraft(intake.db, rows[0] ?? { uuid: '', bucket: 0 }, 1000);
+  await inTransaction(intake.db, (client) => deleteDraftRows(client, rows[0] ?? { uuid: '', bucket: 0 }));
   body.push(null);
   expect(await refused).toMatchObject({ code: 'not_found' });
   expect(await intake.rows(jobId)).toEqual([]);

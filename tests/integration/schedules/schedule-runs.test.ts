@@ -10,6 +10,7 @@ import { newId } from '../../../db/ids.ts';
 import { findJob } from '../../../db/jobs.ts';
 import type { OpenJob } from '../../../db/open-jobs.ts';
 import { findRun } from '../../../db/schedule-runs.ts';
+import { insertSecret } from '../../../db/webhook-secrets.ts';
 import { IDLE_WORKFLOWS, runActivity, testDependencies } from '../../harness/activities.ts';
 import { insertJob, insertTenant } from '../../harness/jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/postgres.ts';
@@ -142,6 +143,33 @@ test('a firing makes one job with the items of the URL and submits it, however o
   expect(await runOf(made)).toMatchObject({ outcome: 'submitted', error: null });
 });
 
+test('a job of a schedule keeps as little as its template, its tenant by then, and the job it copies', async () => {
+  const { db } = database;
+  const storageOfJob = async (made: Made) =>
+    (await findJob(db.pool, null, (await runOf(made))?.jobId ?? ''))?.terms.storage;
+  const asked = await newSchedule({
+    job: { endpoint: 'chat.completions', model: 'openai/gpt-4o-mini', storage: 'normalized' },
+  });
+  await runActivity(asked.activities.beginRun, asked.firing);
+  expect(await storageOfJob(asked)).toBe('normalized');
+  await db.pool.query(`UPDATE tenants SET policy = '{"storage": "pointers"}' WHERE tenant_id = $1`, [
+    asked.tenant.tenantId,
+  ]);
+  const later = asked.firingAt(new Date(NOW.getTime() + 60_000));
+  await db.pool.query("UPDATE batch_schedule_runs SET outcome = 'created', ended_at = now()");
+  await runActivity(asked.activities.beginRun, later);
+  expect(await storageOfJob({ ...asked, firing: later })).toBe('pointers');
+  const copying = await newSchedule();
+  const source = await insertJob(db, copying.tenant, { items: 2, state: 'draft' });
+  await db.pool.query("UPDATE batch_jobs SET storage = 'hashes' WHERE job_id = $1", [source.key.uuid]);
+  await db.pool.query('UPDATE batch_schedules SET items = $2 WHERE schedule_id = $1', [
+    copying.row.scheduleId,
+    JSON.stringify({ manifest_of_job: source.jobId }),
+  ]);
+  await runActivity(copying.activities.beginRun, copying.firing);
+  expect(await storageOfJob(copying)).toBe('hashes');
+});
+
 test('two firings make two jobs where they may overlap, and one where they may not', async () => {
   const allowing = await newSchedule({ overlap: 'allow' });
   const skipping = await newSchedule({ overlap: 'skip' });
@@ -163,6 +191,21 @@ test('two beginnings of one firing at once make one job', async () => {
   const made = await newSchedule({ overlap: 'allow' });
   await Promise.all([1, 2, 3].map(() => runActivity(made.activities.beginRun, made.firing)));
   expect(await jobsOf(made)).toEqual(['draft']);
+});
+
+test('a firing of a tenant at its cap of drafts, or one that would go beyond its items, fails and says so', async () => {
+  const { db } = database;
+  const capped = async (policy: string) => {
+    const made = await newSchedule();
+    await insertJob(db, made.tenant);
+    await db.pool.query('UPDATE tenants SET policy = $2 WHERE tenant_id = $1', [made.tenant.tenantId, policy]);
+    const begun = await runActivity(made.activities.beginRun, made.firing);
+    if (begun.kind === 'go_on') await runActivity(made.activities.fillJob, made.firing);
+    return runOf(made);
+  };
+  for (const policy of ['{"max_drafts": 1}', '{"max_open_items": 1}']) {
+    expect(await capped(policy)).toMatchObject({ outcome: 'failed', error: { code: 'quota_exceeded' } });
+  }
 });
 
 test('a schedule that does not submit leaves a draft', async () => {
@@ -271,6 +314,18 @@ test('a key that was taken away makes no more jobs', async () => {
   expect(await jobsOf(made)).toEqual([]);
 });
 
+test('a schedule of a suspended tenant makes nothing, and its run says why', async () => {
+  const made = await newSchedule();
+  await database.db.pool.query(
+    "UPDATE tenants SET suspended_at = now(), suspension_reason = 'an unpaid bill' WHERE tenant_id = $1",
+    [made.row.tenantId],
+  );
+  await runActivity(made.activities.beginRun, made.firing);
+  const message = expect.stringContaining('an unpaid bill');
+  expect(await runOf(made)).toMatchObject({ jobId: null, error: { code: 'tenant_suspended', message } });
+  expect(await jobsOf(made)).toEqual([]);
+});
+
 test('the deadline of each job counts from the time it was scheduled for', async () => {
   const made = await newSchedule({ deadlineAfterSeconds: 3_600 });
   await runActivity(made.activities.beginRun, made.firing);
@@ -312,4 +367,20 @@ test('schedules that Temporal lacks are created there again', async () => {
   await runActivity(made.activities.restoreSchedules as (input: undefined) => Promise<unknown>, undefined);
   expect(restored).toContain(made.row.scheduleId);
   expect(restored).not.toContain(known.row.scheduleId);
+});
+
+test('each job has the webhook of its template, once there is a secret to sign it with', async () => {
+  const webhook = { url: 'https://hooks.example.com/' };
+  const made = await newSchedule({ job: { endpoint: 'chat.completions', model: 'openai/gpt-4o-mini', webhook } });
+  await runActivity(made.activities.beginRun, made.firing);
+  expect(await runOf(made)).toMatchObject({ jobId: null, error: { code: 'webhook_secret_missing' } });
+  const { pool } = database.db;
+  const { tenantId } = made.row;
+  const secret = { secretId: newId('webhookSecret'), sealed: Buffer.from('x'), createdAt: NOW, endpointId: null };
+  await insertSecret(pool, { tenantId, projectId: null, customerId: null }, secret);
+  const later = made.firingAt(new Date(NOW.getTime() + 60_000));
+  await runActivity(made.activities.beginRun, later);
+  const run = await findRun(pool, later.scheduleId, later.firing);
+  const { rows } = await pool.query('SELECT url FROM direct_webhooks WHERE subject_id = $1', [run?.jobId]);
+  expect(rows).toEqual([{ url: webhook.url }]);
 });

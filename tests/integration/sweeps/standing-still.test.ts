@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { getJobRow } from '../../../db/job-rows.ts';
+import { fixedAdapters } from '../../../providers/provider-adapters.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
 import { FakeProvider, nativeBatch } from '../../harness/fake-provider.ts';
 import { insertJob, insertTenant } from '../../harness/jobs.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
   clock = { ms: Date.now() + 3_600_000 };
   const now = () => new Date(clock.ms);
   shards = createTestShards(db, provider, { now, random: () => 0 });
-  sweep = sweeper(db, { workflows, now, providers: new Map([['openai', provider]]) });
+  sweep = sweeper(db, { workflows, now, providers: fixedAdapters(new Map([['openai', provider]])) });
 });
 
 const NONE = { looked: 0, repaired: 0, raised: 0, failed: 0 };

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { LabelledBatch, NativeBatch } from '../../../providers/provider.ts';
+import { fixedAdapters } from '../../../providers/provider-adapters.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
 import { FakeProvider, nativeBatch, refusal } from '../../harness/fake-provider.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
@@ -38,7 +39,7 @@ beforeEach(async () => {
   clock = { ms: Date.now() + 3_600_000 };
   const now = () => new Date(clock.ms);
   shards = createTestShards(db, provider, { now, random: () => 0 });
-  sweep = sweeper(db, { now, providers: new Map([['openai', provider]]) });
+  sweep = sweeper(db, { now, providers: fixedAdapters(new Map([['openai', provider]])) });
 });
 
 async function accepted(): Promise<TestShard> {

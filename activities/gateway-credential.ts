@@ -1,2 +1,0 @@
-/** The gateway's own key from the environment. */
-export const GATEWAY_CREDENTIAL = 'gateway';

@@ -1,0 +1,8 @@
+import { GatewayError } from '../../domain/gateway-error.ts';
+import { findUrlFault } from '../../outgoing/url-fault.ts';
+
+/** Throws `invalid_request` for a URL that the gateway will not ask. Its address is looked at again whenever it is asked. */
+export async function requirePublicUrl(url: string, field: string, allowedHosts: ReadonlySet<string>): Promise<void> {
+  const fault = await findUrlFault(url, allowedHosts);
+  if (fault !== null) throw new GatewayError('invalid_request', fault, { field });
+}

@@ -1,0 +1,169 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../db/api-keys.ts';
+import { eventually } from '../harness/eventually.ts';
+import { Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
+import { formsOf, readRawHistories, tablesWith } from '../harness/planted-secrets.ts';
+import { type GatewayProcess, GatewayStack } from '../harness/stack.ts';
+import { startReceiver, type WebhookReceiver } from '../harness/webhook-receiver.ts';
+
+const STORAGES = ['normalized', 'pointers', 'hashes'] as const;
+type Storage = (typeof STORAGES)[number];
+
+/** Words that stand in the requests and in the replies of a storage's job, and in no other. */
+const plant = (storage: Storage) => ({ asked: word(`asked-${storage}`), replied: word(`replied-${storage}`) });
+const CONTENT = { normalized: plant('normalized'), pointers: plant('pointers'), hashes: plant('hashes') };
+/** Stands in calls that are refused. */
+const REFUSED = word('refused');
+
+/** Where what is planted may be once all jobs ended: a rule for each, and for nothing anywhere else. */
+const MAY_BE_IN: { readonly [storage in Storage]: readonly string[] } = {
+  normalized: ['item_requests', 'item_results'],
+  pointers: [],
+  hashes: [],
+};
+
+let gateway: TestGateway;
+let stack: GatewayStack;
+let receiver: WebhookReceiver;
+let spool: string;
+let artifacts: string;
+let api: GatewayProcess;
+let worker: GatewayProcess;
+beforeAll(async () => {
+  spool = await mkdtemp(join(tmpdir(), 'batchgate-planted-'));
+  artifacts = await mkdtemp(join(tmpdir(), 'batchgate-planted-'));
+  [gateway, receiver] = await Promise.all([startGateway({ workers: false }), startReceiver()]);
+  stack = new GatewayStack({
+    databaseUrl: gateway.database.url,
+    namespace: gateway.namespace,
+    openaiUrl: gateway.openaiUrl,
+    anthropicUrl: gateway.anthropicUrl,
+    geminiUrl: gateway.geminiUrl,
+    env: {
+      BATCHGATE_ALLOWED_FETCH_HOSTS: '127.0.0.1',
+      BATCHGATE_LOG_LEVEL: 'trace',
+      BATCHGATE_SPOOL_DIR: spool,
+      BATCHGATE_ARTIFACT_STORE: `file://${artifacts}`,
+    },
+  });
+  [api, worker] = await Promise.all([stack.startApi(), stack.startWorker()]);
+});
+afterAll(async () => {
+  await stack.stop();
+  await Promise.all([gateway.stop(), receiver.close()]);
+  for (const folder of [spool, artifacts]) await rm(folder, { recursive: true, force: true });
+});
+
+function word(name: string): string {
+  return `planted-${name}-${randomBytes(8).toString('hex')}`;
+}
+
+/** Runs a job that completes in part to its end, and until nothing of it is left to be deleted. */
+async function runJob(caller: Caller, storage: Storage): Promise<string> {
+  const { asked, replied } = CONTENT[storage];
+  const prompts = [1, 2, 3].map((no) => `${asked} ${no} [[sim:text=${replied} ${no}]]`);
+  const jobId = await caller.submitPrompts([...prompts, `${asked} [[sim:error=server_error]]`], { storage });
+  await caller.ended(jobId, 60_000);
+  const path = `/v1/batch-jobs/${jobId}/storage`;
+  if (storage !== 'normalized') {
+    await eventually(async () => {
+      const { request_body_deleted_at: deletedAt } = await caller.call<Record<string, unknown>>('GET', path);
+      return deletedAt !== null;
+    });
+  }
+  return jobId;
+}
+
+/** What is answered to calls that have content in them and are refused. */
+async function refusals(caller: Caller): Promise<string> {
+  const items = `/v1/batch-jobs/${await caller.createJob()}/items`;
+  const manifest = items.replace('items', 'manifest');
+  const request = { messages: [{ role: 'user', content: REFUSED }], stream: REFUSED, [`x-${REFUSED}`]: 1 };
+  const lines = { 'content-type': 'application/x-ndjson' };
+  const answers = await Promise.all([
+    caller.fetch(items, { method: 'POST', json: { items: [{ request }] } }),
+    caller.fetch(items, { method: 'POST', json: { items: [{ custom_id: 'b', request, secret: REFUSED }] } }),
+    caller.fetch(items, { method: 'POST', json: { items: REFUSED } }),
+    caller.fetch(manifest, { method: 'PUT', headers: lines, body: `{"custom_id":"a","request":{"x":"${REFUSED}` }),
+    caller.fetch(manifest, { method: 'PUT', headers: lines, body: `"${REFUSED}"\n` }),
+    caller.fetch('/v1/batch-jobs', { method: 'POST', json: { endpoint: 'chat.completions', model: [REFUSED] } }),
+    caller.fetch('/v1/batch-jobs', { method: 'POST', body: REFUSED, headers: { 'content-type': 'application/json' } }),
+  ]);
+  expect(answers.filter(({ status }) => status < 400 || status >= 500).map(({ status }) => status)).toEqual([]);
+  return (await Promise.all(answers.map((answer) => answer.text()))).join('\n');
+}
+
+/** What operators' calls and the command line print that are not meant to show content. */
+async function printed(tenantId: string, caller: Caller, jobs: readonly string[]): Promise<string> {
+  const { key } = await createKey(gateway.database.db.pool, { role: 'gateway_admin', name: 'admin', tenantId: null });
+  const environment = { BATCHGATE_URL: api.url, BATCHGATE_KEY: caller.key, BATCHGATE_ADMIN_KEY: key };
+  const { runCli } = await import('../../cli/testing/run-cli.ts');
+  const runs = [
+    ['admin', 'audit', '--tenant', tenantId],
+    ...jobs.flatMap((job) => [
+      ['status', job],
+      ['storage', job],
+    ]),
+  ];
+  const out: string[] = [];
+  for (const args of runs) {
+    const { code, out: text, err } = await runCli(args, { environment });
+    expect([code, err], args.join(' ')).toEqual([0, '']);
+    out.push(text);
+  }
+  const operator = new Caller(api.url, key);
+  for (const job of jobs) out.push(JSON.stringify(await operator.call('GET', `/v1/operator/jobs/${job}`)));
+  return out.join('\n');
+}
+
+/** Tables by the name of the one they are a part of. */
+async function tablesOf(words: readonly string[]): Promise<string[]> {
+  const names = await tablesWith(gateway.database.db, words);
+  return [...new Set(names.map((name) => name.replace(/^public\./, '').replace(/_p?\d[\d_]*$|_default$/, '')))];
+}
+
+async function readFolder(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return (await Promise.all(files.map((file) => readFile(file, 'latin1')))).join('\n');
+}
+
+test('content is where the storage policy lets it be, webhook secrets are nowhere, and neither is in what is told', async () => {
+  const { tenantId, caller } = await gateway.newTenant();
+  const tenant = new Caller(api.url, caller.key);
+  const made = await tenant.call<{ endpoint_id: string; secret: string }>('POST', '/v1/webhooks', {
+    url: receiver.url,
+  });
+  const rotated = await tenant.call<{ secret: string }>('POST', `/v1/webhooks/${made.endpoint_id}/rotate-secret`, {});
+  const jobs = await Promise.all(STORAGES.map((storage) => runJob(tenant, storage)));
+  const told = await refusals(tenant);
+  await eventually(() => jobs.every((job) => receiver.calls.some(({ bytes }) => bytes.includes(job))));
+
+  for (const storage of STORAGES) {
+    expect(await tablesOf(Object.values(CONTENT[storage])), storage).toEqual(MAY_BE_IN[storage]);
+  }
+  const secrets = [made.secret, rotated.secret].flatMap((secret) => [secret, secret.replace(/^whsec_/, '')]);
+  expect(await tablesOf([...secrets, REFUSED])).toEqual([]);
+
+  const content = STORAGES.flatMap((storage) => Object.values(CONTENT[storage]));
+  const places = {
+    ...Object.fromEntries(await readRawHistories(gateway.client)),
+    'the log of the api': await api.log(),
+    'the log of the worker': await worker.log(),
+    'the spool': await readFolder(spool),
+    'the artifacts': await readFolder(artifacts),
+    'what was refused': told,
+    'what was printed': await printed(tenantId, tenant, jobs),
+    webhooks: Buffer.concat(receiver.calls.map(({ bytes }) => bytes)),
+  };
+  const forms = [...secrets, REFUSED, ...content].flatMap(formsOf);
+  const found = Object.entries(places).filter(([, text]) => forms.some((form) => text.includes(form)));
+  expect(found.map(([place]) => place)).toEqual([]);
+  // The search finds what is there.
+  for (const place of ['the log of the worker', 'what was printed', 'webhooks'] as const)
+    expect(places[place].includes(jobs[0] ?? ''), place).toBe(true);
+});
