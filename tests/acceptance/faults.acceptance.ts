@@ -31,13 +31,7 @@ function markOf(index: number): string {
 /** One job through everything that the issue asks for, its worker killed in the middle of bringing results home. */
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-  });
+  stack = GatewayStack.of(gateway);
   const [api, first] = await Promise.all([stack.startApi(), stack.startWorker()]);
   worker = first;
   const tenant = await gateway.newTenant({ limit: '1000' });

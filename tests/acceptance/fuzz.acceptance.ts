@@ -37,18 +37,11 @@ const worlds = new Map<Role, World>();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'batchgate-fuzz-'));
   [directory, gateway] = await Promise.all([installSchemathesis(), startGateway()]);
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    env: {
-      BATCHGATE_ALLOWED_FETCH_HOSTS: '127.0.0.1',
-      BATCHGATE_REQUESTS_PER_MINUTE: UNLIMITED,
-      BATCHGATE_REFUSED_KEYS_PER_MINUTE: UNLIMITED,
-      OPENAI_WEBHOOK_SECRET: TEST_WEBHOOK_SECRET,
-    },
+  stack = GatewayStack.of(gateway, {
+    BATCHGATE_ALLOWED_FETCH_HOSTS: '127.0.0.1',
+    BATCHGATE_REQUESTS_PER_MINUTE: UNLIMITED,
+    BATCHGATE_REFUSED_KEYS_PER_MINUTE: UNLIMITED,
+    OPENAI_WEBHOOK_SECRET: TEST_WEBHOOK_SECRET,
   });
   ({ url } = await stack.startApi());
   document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;

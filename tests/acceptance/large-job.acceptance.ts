@@ -24,13 +24,7 @@ let ended: JobAnswer;
 /** One job from manifest to settled, through processes as they run in production. */
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-  });
+  stack = GatewayStack.of(gateway);
   [api, worker] = await Promise.all([stack.startApi(), stack.startWorker()]);
   const tenant = await gateway.newTenant({ limit: '1000' });
   caller = new Caller(api.url, tenant.caller.key);

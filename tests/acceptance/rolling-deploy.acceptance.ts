@@ -100,14 +100,7 @@ const STAGES: readonly Stage[] = [
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'batchgate-deploy-'));
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    env: { BATCHGATE_CAPACITY_RETRY_MS: '1000', BATCHGATE_LISTING_LAG_MS: '1000' },
-  });
+  stack = GatewayStack.of(gateway, { BATCHGATE_CAPACITY_RETRY_MS: '1000', BATCHGATE_LISTING_LAG_MS: '1000' });
   caller = (await gateway.newTenant({ limit: '1000' })).caller;
   const [oldest = ''] = listVersions();
   const oldBundle = join(folder, 'workflows.js');

@@ -48,13 +48,7 @@ let stack: GatewayStack;
 let caller: Caller;
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-  });
+  stack = GatewayStack.of(gateway);
   const [api] = await Promise.all([stack.startApi(), stack.startWorker()]);
   const tenant = await gateway.newTenant({ limit: '10000' });
   caller = new Caller(api.url, tenant.caller.key);

@@ -21,19 +21,12 @@ const jobIds: string[] = [];
 /** Jobs whose batches stay open at the provider, all waiting at once on one worker that polls them. */
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    // Near the pace of production: with a thousand jobs in minutes a faster one would measure polling, not waiting.
-    env: {
-      BATCHGATE_POLL_MIN_MS: '60000',
-      BATCHGATE_POLL_MAX_MS: '300000',
-      BATCHGATE_LOG_LEVEL: 'warn',
-      BATCHGATE_WORKFLOW_BUNDLE: inject('workflowBundle'),
-    },
+  // Near the pace of production: with a thousand jobs in minutes a faster one would measure polling, not waiting.
+  stack = GatewayStack.of(gateway, {
+    BATCHGATE_POLL_MIN_MS: '60000',
+    BATCHGATE_POLL_MAX_MS: '300000',
+    BATCHGATE_LOG_LEVEL: 'warn',
+    BATCHGATE_WORKFLOW_BUNDLE: inject('workflowBundle'),
   });
   worker = await stack.startWorker();
   caller = (await gateway.newTenant({ limit: '1000' })).caller;

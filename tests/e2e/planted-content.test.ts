@@ -37,18 +37,11 @@ beforeAll(async () => {
   spool = await mkdtemp(join(tmpdir(), 'batchgate-planted-'));
   artifacts = await mkdtemp(join(tmpdir(), 'batchgate-planted-'));
   [gateway, receiver] = await Promise.all([startGateway({ workers: false }), startReceiver()]);
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    env: {
-      BATCHGATE_ALLOWED_FETCH_HOSTS: '127.0.0.1',
-      BATCHGATE_LOG_LEVEL: 'trace',
-      BATCHGATE_SPOOL_DIR: spool,
-      BATCHGATE_ARTIFACT_STORE: `file://${artifacts}`,
-    },
+  stack = GatewayStack.of(gateway, {
+    BATCHGATE_ALLOWED_FETCH_HOSTS: '127.0.0.1',
+    BATCHGATE_LOG_LEVEL: 'trace',
+    BATCHGATE_SPOOL_DIR: spool,
+    BATCHGATE_ARTIFACT_STORE: `file://${artifacts}`,
   });
   [api, worker] = await Promise.all([stack.startApi(), stack.startWorker()]);
 });

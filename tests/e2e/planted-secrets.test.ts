@@ -24,13 +24,9 @@ let gateway: TestGateway;
 let stack: GatewayStack;
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    env: { BATCHGATE_ENCRYPTION_KEYS: `planted:${SEALING_KEY.toString('base64')}`, BATCHGATE_LOG_LEVEL: 'trace' },
+  stack = GatewayStack.of(gateway, {
+    BATCHGATE_ENCRYPTION_KEYS: `planted:${SEALING_KEY.toString('base64')}`,
+    BATCHGATE_LOG_LEVEL: 'trace',
   });
 });
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { LaunchedProcess } from '../../local/launched-process.ts';
 import { choosePort } from '../../local/ports.ts';
+import type { TestGateway } from './gateway.ts';
 import { type GatewayServers, startGatewayProcess } from './gateway-process.ts';
 
 /** Short, but long enough for a process to be killed, frozen or started in between. */
@@ -42,7 +43,13 @@ export class GatewayStack {
   readonly #folder: Promise<string>;
   readonly #running: LaunchedProcess[] = [];
 
-  constructor(target: StackTarget) {
+  /** On the servers of a gateway in this process; `env` is added to what every process gets. */
+  static of(gateway: TestGateway, env?: Readonly<Record<string, string>>): GatewayStack {
+    const { database, namespace, openaiUrl, anthropicUrl, geminiUrl } = gateway;
+    return new GatewayStack({ databaseUrl: database.url, namespace, openaiUrl, anthropicUrl, geminiUrl, env });
+  }
+
+  private constructor(target: StackTarget) {
     this.#target = target;
     this.#folder = mkdtemp(join(tmpdir(), 'batchgate-stack-'));
   }

@@ -25,14 +25,7 @@ const settledAtDeath: number[] = [];
 /** Kills a worker twice, each time with jobs at several of their stages, then lets a third one finish them. */
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-    env: { BATCHGATE_CREATE_DEADLINE_MS: '25000' },
-  });
+  stack = GatewayStack.of(gateway, { BATCHGATE_CREATE_DEADLINE_MS: '25000' });
   caller = (await gateway.newTenant({ limit: '1000' })).caller;
   const { simulator } = gateway;
   const first = await stack.startWorker();

@@ -17,13 +17,7 @@ const locks: RowLock[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
-  stack = new GatewayStack({
-    databaseUrl: gateway.database.url,
-    namespace: gateway.namespace,
-    openaiUrl: gateway.openaiUrl,
-    anthropicUrl: gateway.anthropicUrl,
-    geminiUrl: gateway.geminiUrl,
-  });
+  stack = GatewayStack.of(gateway);
   caller = (await gateway.newTenant()).caller;
   frozen = await stack.startWorker();
 }, 120_000);
