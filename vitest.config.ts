@@ -2,6 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 const POSTGRES = 'tests/harness/global-setup.ts';
 const TEMPORAL = 'tests/harness/global-setup-temporal.ts';
+const ZOD_FIRST = 'tests/harness/zod-openapi-first.ts';
 
 export default defineConfig({
   test: {
@@ -17,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'domain',
           include: ['domain/**/*.test.ts'],
-          // Pure code: its files share a process and what they import.
+          // Files share a process and what they import, which is half of the time otherwise.
           isolate: false,
           testTimeout: 15_000,
         },
@@ -34,6 +35,9 @@ export default defineConfig({
             '.batchgate/**',
             'tests/{workflows,integration,e2e}/**',
           ],
+          // As above; so do those of integration.
+          isolate: false,
+          setupFiles: [ZOD_FIRST],
           testTimeout: 15_000,
         },
       },
@@ -52,6 +56,8 @@ export default defineConfig({
           name: 'integration',
           include: ['tests/integration/**/*.test.ts'],
           globalSetup: [POSTGRES],
+          isolate: false,
+          setupFiles: [ZOD_FIRST],
           testTimeout: 30_000,
         },
       },
