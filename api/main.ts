@@ -50,7 +50,7 @@ const app = createApp({
   db,
   catalogue: createGatewayCatalogue(config.providerFacts),
   cipher,
-  artifacts: createArtifactStore(config.artifacts, cipher),
+  artifacts: await createArtifactStore(config.artifacts, cipher),
   workflows: createJobWorkflows(client),
   scheduleClock: createScheduleClock(client),
   allowedFetchHosts: config.allowedFetchHosts,

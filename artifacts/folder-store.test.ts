@@ -33,13 +33,13 @@ describe('a store in a folder', () => {
     const place = path.join(folder, 'with space');
     const settings = { s3: { endpoint: null, region: null, usesPathStyle: false }, isEncrypted: false };
     const cipher = { seal: fail, open: fail, keyIdOf: () => '', currentKeyId: '' };
-    const store = createArtifactStore({ url: pathToFileURL(place).href, ...settings }, cipher);
+    const store = await createArtifactStore({ url: pathToFileURL(place).href, ...settings }, cipher);
     const content = async function* () {
       yield Buffer.from('x');
     };
     await store?.put('a', content(), new AbortController().signal);
     expect(readdirSync(place)).toContain('a');
-    expect(createArtifactStore(null, cipher)).toBeNull();
+    expect(await createArtifactStore(null, cipher)).toBeNull();
   });
 });
 

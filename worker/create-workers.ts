@@ -45,7 +45,7 @@ const STICKY_TIMEOUT = '3 seconds';
  * that is not kept is read from its history when something happens to it, which takes milliseconds and, for a waiting
  * job, comes every few minutes.
  */
-const CACHED_WORKFLOWS = 100;
+const CACHED_WORKFLOWS = 60;
 /** Polls and creates of one provider at once; transfers are bounded apart. */
 const PROVIDER_ACTIVITIES = 50;
 /** Each may hold a connection while it copies a manifest, or a spool while it fetches one. */

@@ -72,7 +72,7 @@ async function run(config: WorkerConfig): Promise<void> {
   });
   await ensurePartitions(db.pool, Date.now());
 
-  const dependencies = createDependencies(config, db, client, cipher);
+  const dependencies = await createDependencies(config, db, client, cipher);
   const workers = await createWorkers({
     connection,
     namespace,
@@ -119,12 +119,12 @@ function intakeSettings({ spoolDir, spoolMaxBytes, maxLineBytes, maxItemsPerJob 
   };
 }
 
-function createDependencies(
+async function createDependencies(
   config: WorkerConfig,
   db: ActivityDependencies['db'],
   client: Client,
   cipher: Cipher,
-): ActivityDependencies {
+): Promise<ActivityDependencies> {
   return {
     db,
     providers: createProviderAdapters(
@@ -135,7 +135,7 @@ function createDependencies(
     ),
     catalogue: createGatewayCatalogue(config.providerFacts),
     cipher,
-    artifacts: createArtifactStore(config.artifacts, cipher),
+    artifacts: await createArtifactStore(config.artifacts, cipher),
     workflows: createJobWorkflowControl(client),
     deliveries: createDeliveryControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),

@@ -17,12 +17,13 @@ const s3 = { endpoint: server.endpoint, region: 'us-east-1', usesPathStyle: true
 const client = new S3Client({ endpoint: server.endpoint, region: s3.region, forcePathStyle: true });
 await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
 
-function createStore(url = `s3://${BUCKET}/some/prefix`) {
-  const store = createArtifactStore({ url, s3, isEncrypted: false }, TEST_CIPHER);
+async function createStore(url = `s3://${BUCKET}/some/prefix`) {
+  const store = await createArtifactStore({ url, s3, isEncrypted: false }, TEST_CIPHER);
   if (store === null) throw new Error('no store was made');
   return store;
 }
 
+const bucket = await createStore();
 const never = () => new AbortController().signal;
 
 async function* content(chunks: number): AsyncGenerator<Buffer> {
@@ -30,7 +31,7 @@ async function* content(chunks: number): AsyncGenerator<Buffer> {
 }
 
 describe('a store in a bucket', () => {
-  testStoreContract(createStore);
+  testStoreContract(() => bucket);
 
   test('leaves no part of an upload that failed', async () => {
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
@@ -38,13 +39,14 @@ describe('a store in a bucket', () => {
   });
 
   test('one without a prefix is the bucket itself', async () => {
-    await createStore(`s3://${BUCKET}`).put('alone/a', content(1), never());
-    expect(await Array.fromAsync(createStore(`s3://${BUCKET}/alone/`).list('x/'))).toEqual([]);
-    expect(await createStore(`s3://${BUCKET}/alone/`).has('a')).toBe(true);
+    await (await createStore(`s3://${BUCKET}`)).put('alone/a', content(1), never());
+    const alone = await createStore(`s3://${BUCKET}/alone/`);
+    expect(await Array.fromAsync(alone.list('x/'))).toEqual([]);
+    expect(await alone.has('a')).toBe(true);
   });
 
   test('lists more keys than fit a page of the server', async () => {
-    const store = createStore(`s3://${BUCKET}/many`);
+    const store = await createStore(`s3://${BUCKET}/many`);
     const keys = Array.from({ length: 1_050 }, (_, index) => `jobs/${index}`);
     for (let first = 0; first < keys.length; first += 50) {
       await Promise.all(keys.slice(first, first + 50).map((key) => store.put(key, content(0), never())));
@@ -53,7 +55,7 @@ describe('a store in a bucket', () => {
   });
 
   test('a bucket that is not there is no absent file but a store that is away', async () => {
-    const store = createStore('s3://nowhere');
+    const store = await createStore('s3://nowhere');
     for (const call of [store.get('a', never()), store.put('a', content(1), never())]) {
       await expect(call).rejects.toThrow(ArtifactStoreError);
       await expect(call).rejects.toMatchObject({ fault: 'unavailable' });
@@ -62,7 +64,7 @@ describe('a store in a bucket', () => {
 
   test('an upload holds a few parts in memory, however long it is', async () => {
     const before = process.memoryUsage().rss;
-    await createStore().put('large/file', content(200), never());
+    await bucket.put('large/file', content(200), never());
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });
 });
