@@ -3,6 +3,9 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ArtifactStore, ArtifactStoreError, requireKey, requirePrefix } from './store.ts';
+import { translateErrors } from './translate-errors.ts';
+
+const { translated, readTranslated } = translateErrors(toStoreError);
 
 /** Files on their way in, apart from all keys, none of which begins with a dot. */
 const UNFINISHED = '.unfinished';
@@ -89,22 +92,6 @@ async function* listFiles(root: string, folder: string): AsyncGenerator<string> 
     const key = `${folder}/${entry.name}`;
     if (entry.isDirectory()) yield* listFiles(root, key);
     else if (entry.isFile()) yield key;
-  }
-}
-
-async function* readTranslated(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* source;
-  } catch (error) {
-    throw toStoreError(error);
-  }
-}
-
-async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
   }
 }
 

@@ -9,6 +9,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { type ArtifactStore, ArtifactStoreError, requireKey, requirePrefix } from './store.ts';
+import { translateErrors } from './translate-errors.ts';
+
+const { translated, readTranslated } = translateErrors(toStoreError);
 
 /** Where a bucket is. Credentials come by the SDK's own chain: variables, files, roles. */
 export interface S3Settings {
@@ -133,22 +136,6 @@ async function* listKeys(
     for (const { Key } of page.Contents ?? []) if (Key !== undefined) yield Key.slice(base.length);
     token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
   } while (token !== undefined);
-}
-
-async function* readTranslated(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* source;
-  } catch (error) {
-    throw toStoreError(error);
-  }
-}
-
-async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toStoreError(error);
-  }
 }
 
 function toStoreError(error: unknown): Error {
