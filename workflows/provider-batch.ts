@@ -1,4 +1,4 @@
-import { CancellationScope, continueAsNew, setHandler } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, patched, setHandler } from '@temporalio/workflow';
 import { historyIsLong } from './history.ts';
 import {
   cancelSignal,
@@ -27,9 +27,12 @@ export async function providerBatch(input: ProviderBatchInput): Promise<void> {
   // Temporal's own cancel takes the same road as the signal: it must wake the work, never cut off what may be billed.
   CancellationScope.current().cancelRequested.catch(() => run.hearCancel());
   await CancellationScope.nonCancellable(async () => {
-    while (!(await run.advance())) {
-      if (historyIsLong(input.maxHistoryEvents)) await continueAsNew<typeof providerBatch>(run.carriedOver());
-    }
-    await run.tellJob();
+    do {
+      while (!(await run.advance())) {
+        if (historyIsLong(input.maxHistoryEvents)) await continueAsNew<typeof providerBatch>(run.carriedOver());
+      }
+      await run.tellJob();
+      // An operator's wish may come while this run is about to end: nobody else would hear it.
+    } while (run.haveRowsChanged && patched('late-rows-changed'));
   });
 }

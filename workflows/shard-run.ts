@@ -82,6 +82,11 @@ export class ShardRun {
     this.wake();
   }
 
+  /** Whether the rows changed after they were last read. */
+  get haveRowsChanged(): boolean {
+    return this.#rowsChanged;
+  }
+
   carriedOver(): ProviderBatchInput {
     const [polls, pollsWithoutChange] = [this.state.polls, this.#pollsWithoutChange];
     return { ...this.#input, polls, pollsWithoutChange, pollsSinceCancel: this.#pollsSinceCancel };

@@ -165,6 +165,19 @@ test.concurrent('results of a settled shard are read once more when asked for, a
   expect(job.calls.map(({ name }) => name)).toEqual(['nextStep', 'rereadResults', 'nextStep']);
 });
 
+test.concurrent('a wish that comes while the shard is about to end is heard', async () => {
+  const job = engine().addJob();
+  job.shard(1).close('batch_completed');
+  const lastRead = job.hold('nextStep', { after: true });
+  const handle = await engine().startShard(job);
+  await eventually(() => job.called('nextStep').length === 1);
+  job.shard(1).rereadRequested = true;
+  await handle.signal(rowsChangedSignal);
+  lastRead.release();
+  await handle.result();
+  expect(job.calls.map(({ name }) => name)).toEqual(['nextStep', 'nextStep', 'rereadResults', 'nextStep']);
+});
+
 test.concurrent('a batch chosen by hand is adopted at once, and no second one is made', async () => {
   const { job, handle } = await startWaiting(WAITS['one of several candidates'] as Wait);
   job.shard(1).chosen = true;
