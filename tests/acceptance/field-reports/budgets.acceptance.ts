@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { formatAmount, parseAmount } from '../../domain/money.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd } from '../harness/sound-end.ts';
+import { formatAmount, parseAmount } from '../../../domain/money.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type JobAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd } from '../../harness/sound-end.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createMaintenanceActivities } from '../../activities/maintenance.ts';
-import type { JournalEntry } from '../../simulators/journal.ts';
-import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
-import { batchJobWorkflowId, providerBatchWorkflowId } from '../../workflows/ids.ts';
-import { runActivity, testDependencies } from '../harness/activities.ts';
-import { CHAT } from '../harness/endpoints.ts';
-import { eventually } from '../harness/eventually.ts';
-import { type Caller, type LedgerAnswer, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHalfDone } from '../harness/sound-end.ts';
-import { type Event, payloadBytes, readEvents } from '../workflows/read-history.ts';
+import { createMaintenanceActivities } from '../../../activities/maintenance.ts';
+import type { JournalEntry } from '../../../simulators/journal.ts';
+import { createJobWorkflowControl } from '../../../worker/job-workflow-control.ts';
+import { batchJobWorkflowId, providerBatchWorkflowId } from '../../../workflows/ids.ts';
+import { runActivity, testDependencies } from '../../harness/activities.ts';
+import { CHAT } from '../../harness/endpoints.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { type Caller, type LedgerAnswer, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHalfDone } from '../../harness/sound-end.ts';
+import { type Event, payloadBytes, readEvents } from '../../workflows/read-history.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;

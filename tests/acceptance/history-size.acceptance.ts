@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 import { cancelSignal, pollNowSignal } from '../../workflows/messages.ts';
 import { eventually } from '../harness/eventually.ts';
-import { type Event, payloadBytes, readEvents, readRuns } from './read-history.ts';
-import { useFakeEngine } from './use-fake-engine.ts';
+import { type Event, payloadBytes, readEvents, readRuns } from '../workflows/read-history.ts';
+import { useFakeEngine } from '../workflows/use-fake-engine.ts';
 
 const engine = useFakeEngine();
 
 /** Temporal warns at 10,240 events; a run this short can be read by a person. */
 const MAX_EVENTS = 500;
-/** What the built-in pace comes to; see domain/poll-schedule.test.ts. */
-const POLLS_A_DAY = 300;
-/** Some three thousand events, on a busy machine. */
-const PATIENT = { timeout: 180_000 };
+const isShort = process.env['BATCHGATE_ACCEPTANCE'] === 'short';
+/** What the built-in pace comes to, see domain/poll-schedule.test.ts; a short run stops early in the day, past one run. */
+const POLLS_A_DAY = isShort ? 70 : 300;
 const MAX_MESSAGE_BYTES = 1_024;
 /** What an activity answers may list up to 50 shards. */
 const MAX_PAYLOAD_BYTES = 4_096;
@@ -38,26 +37,23 @@ function messagesOf(events: readonly Event[]): Event[] {
   );
 }
 
-test.concurrent(
-  'X-02: a day of polls, and of looks at the shard, makes no run of 500 events, of the job or of its shard',
-  PATIENT,
-  async () => {
-    const job = engine().addJob({ poll: Array(POLLS_A_DAY).fill({}), pollDelayMs: 1 });
-    const handle = await engine().startJob(job, { lookAgainMs: 150 });
-    expect(await handle.result()).toEqual({ state: 'completed' });
-    expect(job.called('pollAttempt')).toHaveLength(POLLS_A_DAY + 1);
-    const shard = startedShard(await readEvents(engine().client, handle.workflowId, handle.firstExecutionRunId));
-    const [ofJob, ofShard] = await Promise.all([
-      readRuns(engine().client, handle.workflowId, handle.firstExecutionRunId),
-      readRuns(engine().client, shard.workflowId, shard.runId),
-    ]);
-    expect(longest(ofJob)).toBeLessThan(MAX_EVENTS);
-    expect(longest(ofShard)).toBeLessThan(MAX_EVENTS);
-    // Not because there was little to write down.
-    expect(ofShard.flat().length).toBeGreaterThan(POLLS_A_DAY * 9);
-    expect(ofJob.length).toBeGreaterThan(1);
-  },
-);
+test.concurrent('X-02: a day of polls, and of looks at the shard, makes no run of 500 events, of the job or of its shard', async () => {
+  const job = engine().addJob({ poll: Array(POLLS_A_DAY).fill({}), pollDelayMs: 1 });
+  const handle = await engine().startJob(job, { lookAgainMs: 150 });
+  expect(await handle.result()).toEqual({ state: 'completed' });
+  expect(job.called('pollAttempt')).toHaveLength(POLLS_A_DAY + 1);
+  const shard = startedShard(await readEvents(engine().client, handle.workflowId, handle.firstExecutionRunId));
+  const [ofJob, ofShard] = await Promise.all([
+    readRuns(engine().client, handle.workflowId, handle.firstExecutionRunId),
+    readRuns(engine().client, shard.workflowId, shard.runId),
+  ]);
+  expect(longest(ofJob)).toBeLessThan(MAX_EVENTS);
+  expect(longest(ofShard)).toBeLessThan(MAX_EVENTS);
+  // Not because there was little to write down.
+  expect(ofShard.flat().length).toBeGreaterThan(POLLS_A_DAY * 9);
+  expect(ofShard.length).toBeGreaterThan(1);
+  if (!isShort) expect(ofJob.length).toBeGreaterThan(1);
+});
 
 test.concurrent('X-02: a job of many shards that is cancelled half way makes no run of 500 events', async () => {
   const job = engine().addJob({ shards: 20, window: 8, pollDelayMs: 60_000 });

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createProviderActivities } from '../../activities/create-activities.ts';
-import { createJobActivities } from '../../activities/job.ts';
-import { createKey } from '../../db/api-keys.ts';
-import type { Fault } from '../../simulators/faults.ts';
-import { runActivity, testDependencies } from '../harness/activities.ts';
-import { eventually } from '../harness/eventually.ts';
-import { Caller, startGateway, type TestGateway } from '../harness/gateway.ts';
-import { batchesOf, batchOf, openai, prompts } from '../harness/provider-side.ts';
-import { soundEnd, submitHalfDone, withStatus } from '../harness/sound-end.ts';
+import { createProviderActivities } from '../../../activities/create-activities.ts';
+import { createJobActivities } from '../../../activities/job.ts';
+import { createKey } from '../../../db/api-keys.ts';
+import type { Fault } from '../../../simulators/faults.ts';
+import { runActivity, testDependencies } from '../../harness/activities.ts';
+import { eventually } from '../../harness/eventually.ts';
+import { Caller, startGateway, type TestGateway } from '../../harness/gateway.ts';
+import { batchesOf, batchOf, openai, prompts } from '../../harness/provider-side.ts';
+import { soundEnd, submitHalfDone, withStatus } from '../../harness/sound-end.ts';
 
 /** 1000 × 0.075 + 100 × 0.3 dollars per million tokens. */
 const MARK = '[[sim:usage=1000,100]]';
