@@ -30,10 +30,10 @@ const REPORTED_LINES = 3;
 /** The folder that holds api/, worker/ and local/. */
 export const projectDirectory = fileURLToPath(new URL('..', import.meta.url));
 
-/** Command and arguments that run a TypeScript main file on this Node and end it when this process dies. */
-export function nodeCommand(main: string): { command: string; args: string[] } {
+/** Command and arguments that run a TypeScript main file on this Node, with `flags`, and end it when this process dies. */
+export function nodeCommand(main: string, flags: readonly string[] = []): { command: string; args: string[] } {
   const watch = new URL('./parent-watch-main.ts', import.meta.url);
-  return { command: process.execPath, args: ['--import', watch.href, main] };
+  return { command: process.execPath, args: [...flags, '--import', watch.href, main] };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { WORKER_NODE_FLAGS } from '../worker/node-flags.ts';
 import { forgetKeys, readKeys, type StackKeys, saveKeys } from './keys.ts';
 import { type RunningPostgres, startPostgres } from './postgres.ts';
 import { nodeCommand, projectDirectory, type RunningProcess, startProcess } from './processes.ts';
@@ -100,13 +101,13 @@ export async function startSimulated(start: StackStart): Promise<RunningSimulato
 /** The api or the worker, ready when its `/readyz` on `healthPort` answers 200. */
 export function startMain(
   start: StackStart,
-  name: string,
+  name: 'api' | 'worker',
   main: string,
   healthPort: number,
   env: Environment,
 ): Promise<RunningProcess> {
   const process = startProcess({
-    ...nodeCommand(main),
+    ...nodeCommand(main, name === 'worker' ? WORKER_NODE_FLAGS : []),
     name,
     env,
     cwd: projectDirectory,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type LaunchedProcess, launchProcess } from '../../local/launched-process.ts';
 import type { Reaper } from '../../local/reaper.ts';
+import { WORKER_NODE_FLAGS } from '../../worker/node-flags.ts';
 import { eventually } from './eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,7 +58,7 @@ export async function startGatewayProcess(
   const started = await launchProcess({
     name,
     command: process.execPath,
-    args: ['--import', PARENT_WATCH, join(ROOT, name, 'main.ts')],
+    args: [...(name === 'worker' ? WORKER_NODE_FLAGS : []), '--import', PARENT_WATCH, join(ROOT, name, 'main.ts')],
     env: { ...environmentOf(servers, folder), ...own },
     cwd: folder,
     logFile,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TEMPORAL_VARIABLES, VARIABLES } from '../../config/variables.ts';
+import { WORKER_NODE_FLAGS } from '../../worker/node-flags.ts';
 import { listFiles, ROOT, readText } from './repository.ts';
 
 const OURS = ['migrate', 'api', 'worker', 'simulator'];
@@ -50,6 +51,13 @@ test('every file that a service runs or mounts is there', () => {
   const mounted = linesOf(/- \.\/([^:]+):/g).map(([, match]) => match[1] ?? '');
   expect(run).toEqual(expect.arrayContaining(['api/main.ts', 'worker/main.ts', 'scripts/migrate.ts']));
   expect([...run, ...mounted].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test('a worker is started with its flags, wherever that is said', () => {
+  const start = ['node', ...WORKER_NODE_FLAGS, 'worker/main.ts'];
+  expect(services.get('worker')).toContain(`command: [${start.map((word) => `"${word}"`).join(', ')}]`);
+  expect(readText('package.json')).toContain(`"start:worker": "${start.join(' ')}"`);
+  expect(readText('docs/deployment.md')).toContain(`docker run batchgate ${start.join(' ')}\n`);
 });
 
 test('every port is bound to this machine alone', () => {
