@@ -109,8 +109,13 @@ test('keeps nothing of a create it refused or dropped', async () => {
 test('acts late on a create whose caller has given up', async () => {
   const { client, control } = await startAnthropic();
   await control.faults({ provider, route, action: { delay_before_ms: 60_000 } });
-  const attempt = client.messages.batches.create({ requests: [{ custom_id: 'a', params: ask('a') }] }, { timeout: 50 });
-  await expect(attempt).rejects.toBeInstanceOf(Anthropic.APIConnectionTimeoutError);
+  const caller = new AbortController();
+  const { signal } = caller;
+  const attempt = client.messages.batches.create({ requests: [{ custom_id: 'a', params: ask('a') }] }, { signal });
+  const givenUp = expect(attempt).rejects.toBeInstanceOf(Anthropic.APIUserAbortError);
+  await expect.poll(async () => (await control.journal({ route })).length).toBe(1);
+  caller.abort();
+  await givenUp;
   await control.advance(60_000);
   await expect.poll(async () => (await client.messages.batches.list()).data.length).toBe(1);
   const [batch] = (await client.messages.batches.list()).data;
