@@ -14,7 +14,8 @@ const MAY_IMPORT = {
   db: ['domain', 'generated'],
   ledger: ['domain', 'db'],
   artifacts: ['domain', 'encryption'],
-  activities: ['domain', 'contracts', 'encryption', 'outgoing', 'providers', 'db', 'ledger', 'artifacts'],
+  documents: ['domain'],
+  activities: ['domain', 'contracts', 'encryption', 'outgoing', 'providers', 'db', 'ledger', 'artifacts', 'documents'],
   workflows: ['domain'],
   worker: [
     'domain',
@@ -27,10 +28,11 @@ const MAY_IMPORT = {
     'db',
     'ledger',
     'artifacts',
+    'documents',
     'activities',
     'workflows',
   ],
-  api: ['domain', 'contracts', 'config', 'telemetry', 'encryption', 'outgoing', 'db', 'ledger', 'artifacts'],
+  api: ['domain', 'contracts', 'config', 'telemetry', 'encryption', 'outgoing', 'db', 'ledger', 'artifacts', 'documents'],
   cli: ['contracts', 'local'],
   simulators: [],
 };

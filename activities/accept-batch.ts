@@ -2,6 +2,7 @@ import { type AttemptRow, recordAccepted } from '../db/attempts.ts';
 import { accountOf } from '../db/capacity-accounts.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { recordProviderWindow } from '../db/provider-window.ts';
+import { beginShardDocuments } from '../db/run-documents.ts';
 import { getShard, moveShard } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { appendEntry } from '../ledger/entries.ts';
@@ -35,7 +36,7 @@ export async function acceptBatch(
     });
     await appendEntry(client, job.key, {
       itemNo: 0,
-      event: 'batch.submitted',
+      act: 'submitted',
       ordinal: job.submissionNo,
       amount: 0n,
       actor: 'gateway',
@@ -43,6 +44,7 @@ export async function acceptBatch(
     });
     const waiting = waitingAfterAnswer(shard, batch);
     await moveShard(client, locked, attempt.shard, { state: 'submitted', ...waiting, now: at });
+    if (job.kind === 'document') await beginShardDocuments(client, job.key.uuid, shard, at);
     // Its end is the next poll's to note.
     if (batch.phase !== 'ended') await noteQueueMove(client, { job, shard, attempt }, batch, at);
     return shard;

@@ -5,6 +5,7 @@ import {
   listDeletable,
   listOpenDeletions,
 } from '../db/data-deletions.ts';
+import { makeDocumentsDue } from '../db/due-documents.ts';
 import { deleteDraftRows, markContentDeleted } from '../db/job-deletion.ts';
 import { findHoldOfJob } from '../db/legal-holds.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -17,13 +18,14 @@ const MAX_JOBS = 200;
 type Dependencies = Pick<ActivityDependencies, 'db' | 'now' | 'log'>;
 
 /**
- * Deletes the jobs of customers whose data is to go: drafts at once, ended jobs by marking them, and others once they have
+ * Deletes the jobs and documents of customers whose data is to go: drafts at once, ended jobs by marking them, and others once they have
  * ended. One that is held waits for the end of its hold. A deletion ends once nothing of its jobs is left to be removed.
  */
 export async function deleteCustomerData(dependencies: Dependencies): Promise<void> {
   const { db, now, log } = dependencies;
   for (const deletion of await listOpenDeletions(db.pool, MAX_DELETIONS)) {
     await deleteJobs(dependencies, deletion);
+    await makeDocumentsDue(db.pool, deletion, now());
     if (!(await endDataDeletion(db.pool, deletion, now()))) continue;
     const { deletionId, tenantId } = deletion;
     log.info({ deletionId, tenantId }, 'the data of a customer is deleted');

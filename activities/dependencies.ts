@@ -1,10 +1,13 @@
 import type { ArtifactStore } from '../artifacts/store.ts';
 import type { Database } from '../db/client.ts';
+import type { OpenRun } from '../db/document-runs.ts';
 import type { OpenJob } from '../db/open-jobs.ts';
+import type { OverdueTask } from '../db/overdue-tasks.ts';
 import type { StartableDelivery } from '../db/webhook-deliveries.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { ProviderAdapters } from '../providers/provider-adapters.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import type { TransferSlots } from './transfer-slots.ts';
 
 /** What an activity may use; built by hand in worker/main.ts. */
@@ -19,7 +22,11 @@ export interface ActivityDependencies {
   readonly artifacts: ArtifactStore | null;
   readonly workflows: JobWorkflowControl;
   readonly deliveries: DeliveryControl;
+  readonly tasks: TaskControl;
+  readonly runs: DocumentRunControl;
   readonly transfers: TransferSlots;
+  /** Of documents that are being read and sent. */
+  readonly documentBytes: ByteBudget;
   readonly settings: EngineSettings;
   readonly now: () => Date;
   /** Uniform in [0, 1). */
@@ -52,7 +59,23 @@ export interface DeliveryControl {
   start(delivery: StartableDelivery): Promise<boolean>;
 }
 
-/** Paces and bounds, from the environment. All in milliseconds but the last three. */
+/** Starting and waking the workflows of single tasks. */
+export interface TaskControl {
+  /** True when it started a run, false when one is running already. */
+  start(task: OverdueTask): Promise<boolean>;
+  /** Has it read its row now. One whose workflow has ended is left alone. */
+  wake(taskId: string): Promise<void>;
+}
+
+/** Starting and waking the workflows of runs over documents. */
+export interface DocumentRunControl {
+  /** True when it started a run, false when one is running already. */
+  start(run: OpenRun): Promise<boolean>;
+  /** Has it read its rows now. One whose workflow has ended is left alone. */
+  wake(runId: string): Promise<void>;
+}
+
+/** Paces and bounds, from the environment. All in milliseconds but counts and the folder. */
 export interface EngineSettings {
   readonly pollMinMs: number;
   readonly pollMaxMs: number;
@@ -72,6 +95,11 @@ export interface EngineSettings {
   readonly capacityWaitMs: number;
   /** Shards of one job at the provider at once. */
   readonly shardWindow: number;
+  /** How often a task or a document is tried, and how long it waits before the second time. */
+  readonly taskAttempts: number;
+  readonly taskRetryMs: number;
+  /** Documents of one run that are asked about at once. */
+  readonly documentsAtOnce: number;
   /** Where input files are built before they are uploaded. */
   readonly workDirectory: string;
 }

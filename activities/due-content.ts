@@ -1,13 +1,17 @@
 import { clearDeletedTemplates, listContentDue } from '../db/content-removal.ts';
+import { deleteDueDeliveredContent } from '../db/delivered-content.ts';
 import { markContentDeleted } from '../db/job-deletion.ts';
 import { dropEmptyMonths } from '../db/old-months.ts';
 import { listDueJobs } from '../db/provider-files.ts';
 import { deleteEndedRequests, listRequestsDue } from '../db/request-deletion.ts';
+import { deleteDueReplies } from '../db/task-replies.ts';
 import { deleteCustomerData } from './customer-data.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { deleteDueDocuments } from './due-documents.ts';
 import { deleteFiles } from './due-files.ts';
 import { runRemovals } from './due-removals.ts';
 import { beat } from './heartbeats.ts';
+import { deleteStrayUploads } from './stray-uploads.ts';
 
 /** Of one list each; what is left is done by the next round, and at last by the next run. */
 const MAX_JOBS = 200;
@@ -37,6 +41,10 @@ export async function deleteDueContent(dependencies: Dependencies): Promise<numb
     (key) => markContentDeleted(db.pool, key, now()),
   );
   jobs += await runRemovals(dependencies, MAX_JOBS);
+  jobs += await deleteDueReplies(db.pool, now());
+  jobs += await deleteDueDocuments(dependencies);
+  jobs += await deleteStrayUploads(dependencies);
+  await deleteDueDeliveredContent(db.pool, now());
   for (const job of await listDueJobs(db.pool, now(), MAX_JOBS)) {
     beat();
     if (await deleteFiles(dependencies, job)) jobs += 1;

@@ -93,6 +93,18 @@ export interface MaintenanceActivities {
   /** Webhooks whose next attempt is overdue. */
   sweepWebhooks(): Promise<SweepResult>;
 
+  /** Tasks that nobody works on although it is their time. */
+  sweepTasks(): Promise<SweepResult>;
+
+  /** Counts of tenants' open tasks that are not what their tasks come to. */
+  sweepTaskSlots(): Promise<SweepResult>;
+
+  /** Runs over documents that have no workflow. */
+  sweepRuns(): Promise<SweepResult>;
+
+  /** Documents that are being processed, and that nobody has been at for long. */
+  sweepDocuments(): Promise<SweepResult>;
+
   /** Recomputes sums of open and recently ended jobs; differences become events. */
   verifyLedgers(): Promise<{ checked: number; differences: number }>;
 
@@ -108,6 +120,50 @@ export interface WebhookActivities {
 export type DeliveryStep =
   | { kind: 'again'; delayMs: number }
   | { kind: 'over'; state: 'delivered' | 'abandoned' | 'deleted' };
+
+export interface TaskActivities {
+  /**
+   * One attempt of a task on its provider's ordinary endpoint, settled with whatever came of it: begun, answered and charged by
+   * its rows, so that a repeat begins the next attempt where the last was lost, and charges none twice. With `cancel` a task
+   * that is queued ends instead.
+   */
+  attemptTask(input: { taskId: string; cancel?: boolean }): Promise<TaskStep>;
+}
+
+/** The next attempt is due in `delayMs`. */
+export type TaskStep = { kind: 'again'; delayMs: number } | { kind: 'over'; state: 'COMPLETED' | 'FAILED' };
+
+/** Of runs over documents, by their rows. */
+export interface DocumentRunActivities {
+  /**
+   * What comes next. On the way it settles what was canceled, hands the batch job over, plans the repairs, and ends the run. With
+   * `cancel` what was not begun is canceled first.
+   */
+  reviewRun(input: { runId: string; cancel?: boolean }): Promise<DocumentRunStep>;
+}
+
+export type DocumentRunStep =
+  /** Requests are to be made of the files, in steps. */
+  | { kind: 'write'; provider: Provider }
+  /** So many documents may be asked about at once. */
+  | { kind: 'attempt'; lanes: number; provider: Provider }
+  /** Nothing is to be done before. */
+  | { kind: 'wait'; delayMs: number }
+  | { kind: 'over' };
+
+export interface DocumentActivities {
+  /** Makes the next requests of a run in batch mode of its files. To be called until none is left. */
+  writeRequests(input: { runId: string }): Promise<{ left: number }>;
+
+  /**
+   * One attempt of whichever document of the run is due, with whatever came of it written down and charged by its rows, so
+   * that a repeat takes the next and charges none twice.
+   */
+  attemptDocument(input: { runId: string }): Promise<DocumentStep>;
+}
+
+/** `again`: there may be another. `wait`: the next is due then. `idle`: others are at what is left. */
+export type DocumentStep = { kind: 'again' } | { kind: 'wait'; delayMs: number } | { kind: 'idle' };
 
 export interface ScheduleActivities {
   /** Makes the draft of the one job of a firing, or ends the run: skipped, refused, or its schedule is gone. */

@@ -81,10 +81,13 @@ export function createJobActivities(dependencies: ActivityDependencies): JobActi
 
     reconcileJob: async ({ jobId }) => {
       const result = await closeJob(db, jobId, now());
-      await deleteEndedRequests(db.pool, (await getJobRow(db.pool, jobId)).key, now(), beat);
+      const { key } = await getJobRow(db.pool, jobId);
+      await deleteEndedRequests(db.pool, key, now(), beat);
       log.info({ jobId, ...result }, 'job reconciled');
       if (result.itemsWithoutOutcome > 0)
         throw new Error(`${result.itemsWithoutOutcome} items of ${jobId} have no outcome`);
+      // A run that is not told looks by itself, some minutes later.
+      if (key.kind === 'document') await dependencies.runs.wake(jobId).catch(() => undefined);
       return result;
     },
   };

@@ -1,6 +1,6 @@
 import { insertEvent } from '../db/events.ts';
 import { purgeIdempotencyKeys } from '../db/idempotency-keys.ts';
-import { toUuid } from '../db/ids.ts';
+import { parseJobId } from '../db/ids.ts';
 import { reapOldGenerations } from '../db/old-manifests.ts';
 import { ensurePartitions } from '../db/partitions.ts';
 import { purgeProviderWebhookEvents } from '../db/provider-webhook-events.ts';
@@ -14,12 +14,15 @@ import { deleteDueContent } from './due-content.ts';
 import { translateFailures } from './failures.ts';
 import { beat } from './heartbeats.ts';
 import type { MaintenanceActivities } from './interfaces.ts';
+import { createSweepDocuments, createSweepRuns } from './sweeps/documents.ts';
 import { createSweepMoney } from './sweeps/held-money.ts';
+import { createSweepTasks } from './sweeps/overdue-tasks.ts';
 import { createSweepDeadlines } from './sweeps/passed-deadlines.ts';
 import { createSweepShards } from './sweeps/quiet-shards.ts';
 import { createRecoverJobs } from './sweeps/stranded-jobs.ts';
 import { createSweepRoom } from './sweeps/stray-room.ts';
 import { createSweepSurplus } from './sweeps/surplus-batches.ts';
+import { createSweepTaskSlots } from './sweeps/task-slots.ts';
 import { createSweepCreates } from './sweeps/unanswered-creates.ts';
 import { createSweepWebhooks } from './sweeps/undelivered-webhooks.ts';
 
@@ -40,6 +43,10 @@ export function createMaintenanceActivities(dependencies: ActivityDependencies):
     sweepRoom: createSweepRoom(dependencies),
     sweepSurplus: createSweepSurplus(dependencies),
     sweepWebhooks: createSweepWebhooks(dependencies),
+    sweepTasks: createSweepTasks(dependencies),
+    sweepTaskSlots: createSweepTaskSlots(dependencies),
+    sweepRuns: createSweepRuns(dependencies),
+    sweepDocuments: createSweepDocuments(dependencies),
 
     verifyLedgers: async () => {
       const report = await verifyLedger(db, { since: new Date(now().getTime() - VERIFY_BACK_MS), onProgress: beat });
@@ -70,7 +77,7 @@ function findingOf({ subject, check, found, expected }: LedgerDifference): NewFi
   return {
     kind: 'ledger_difference',
     subject: `${subject}: ${check}`,
-    jobId: toUuid('job', jobId) === null ? null : jobId,
+    jobId: parseJobId(jobId) === null ? null : jobId,
     tenantId: null,
     facts: { check, found, expected },
     repair: 'nothing',
@@ -79,18 +86,20 @@ function findingOf({ subject, check, found, expected }: LedgerDifference): NewFi
 
 /** To the tenant of the job; a difference of a budget is told to operators alone. */
 async function announceDifference(client: Parameters<typeof insertEvent>[0], subject: string): Promise<void> {
-  const uuid = toUuid('job', subject.split(' ')[0] ?? '');
-  if (uuid === null) return;
+  const jobId = subject.split(' ')[0] ?? '';
+  const named = parseJobId(jobId);
+  if (named === null) return;
   const { rows } = await client.query<{ tenant_id: string }>(
     `SELECT tenant_id FROM batch_jobs j WHERE job_id = $1
        AND NOT EXISTS (SELECT 1 FROM events e WHERE e.job_id = j.job_id AND e.type = 'ledger.difference')`,
-    [uuid],
+    [named.uuid],
   );
   if (rows[0] === undefined) return;
   await insertEvent(client, {
     tenantId: rows[0].tenant_id,
-    jobId: uuid,
+    jobId: named.uuid,
+    subjectId: jobId,
     type: 'ledger.difference',
-    data: { job_id: subject.split(' ')[0] ?? '' },
+    data: { job_id: jobId },
   });
 }

@@ -11,7 +11,7 @@ import { FAILURE_MESSAGES } from '../domain/failure-messages.ts';
 import { itemStateCode } from '../domain/item-state.ts';
 import type { Amount } from '../domain/money.ts';
 import type { PriceRow } from '../domain/price-row.ts';
-import { priceUsage } from '../domain/pricing.ts';
+import { type PriceMode, priceUsage } from '../domain/pricing.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import { keepsContent } from '../domain/storage-terms.ts';
 import { type RawUsage, sanitiseUsage, type Usage, ZERO_USAGE } from '../domain/usage.ts';
@@ -133,12 +133,14 @@ export function toStagedLine(
   file: number,
   {
     price,
+    priceMode,
     model,
     estimate,
     priceForCustomer = null,
     keepsContent: keeps = true,
   }: {
     price: PriceRow;
+    priceMode: PriceMode;
     model: string;
     estimate: { inputTokens: number; outputTokens: number } | undefined;
     priceForCustomer?: ((usage: Usage, amount: Amount) => Amount) | null;
@@ -147,7 +149,7 @@ export function toStagedLine(
   },
 ): StagedLine {
   const usage = chargeable(result, estimate ?? NO_ESTIMATE);
-  const amount = priceUsage(price, usage, 'batch');
+  const amount = priceUsage(price, usage, priceMode);
   const base = { itemNo, file, line, usage, amount, customerAmount: priceForCustomer?.(usage, amount) ?? null };
   const nothing = { responseHash: null, body: null, nativeError: null };
   switch (result.kind) {

@@ -11,6 +11,7 @@ import { MAX_LINE_BYTES, splitLineBatches } from '../providers/jsonl.ts';
 import type { NativeBatch, ResultFile } from '../providers/provider.ts';
 import { ProviderError, type ProviderErrorCode } from '../providers/provider-error.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { endAnswered } from './documents/end-answered.ts';
 import { beat, cancellationSignal } from './heartbeats.ts';
 import { keepArtifact } from './keep-artifact.ts';
 import { itemsWithoutUsage, type MatchedLine, matchLines, toStagedLine } from './read-results.ts';
@@ -78,7 +79,7 @@ async function takeFile(
     chunk = [];
     chars = 0;
     await written;
-    written = takeChunk(db, reading, lines, fileNo, counts);
+    written = takeChunk(dependencies, reading, lines, fileNo, counts);
     // Looked at by the next flush; until then a failed write must not end the process.
     written.catch(() => undefined);
   };
@@ -110,17 +111,19 @@ async function takeFile(
 }
 
 async function takeChunk(
-  db: ActivityDependencies['db'],
+  dependencies: ActivityDependencies,
   reading: Reading,
   matched: readonly MatchedLine[],
   fileNo: number,
   counts: Counts,
 ): Promise<void> {
+  const { db } = dependencies;
   const { job, shard, attempt, staged } = reading;
   const lines = await priceLines(db, reading, matched, fileNo);
   const completed = lines.filter(({ rank }) => rank === 0);
   const others = lines.filter(({ rank }) => rank !== 0);
-  counts.settled += await settleCompleted(db, { job, shard, attempt: attempt.attempt }, completed);
+  const alongside = job.kind === 'document' ? await endAnswered(dependencies, job, matched) : null;
+  counts.settled += await settleCompleted(db, { job, shard, attempt: attempt.attempt }, completed, alongside);
   await stageLines(db, attempt.attemptNo, others);
   for (const { itemNo } of others) {
     const range = settleRangeOf(shard, itemNo);
@@ -140,10 +143,12 @@ async function priceLines(
   const priceForCustomer =
     customerPricing === null
       ? null
-      : (usage: Usage, amount: Amount) => customerAmount(customerPricing, target, usage, amount);
+      : (usage: Usage, amount: Amount) =>
+          customerAmount(customerPricing, target, { usage, amount, mode: job.priceMode });
   return matched.map((line) =>
     toStagedLine(line, fileNo, {
       price,
+      priceMode: job.priceMode,
       model: shard.providerModel,
       estimate: estimates?.get(line.itemNo),
       priceForCustomer,

@@ -15,12 +15,14 @@ import { analyticsRouter } from './routes/analytics/router.ts';
 import { auditRouter } from './routes/audit/router.ts';
 import { allowTemporalUi, codecRouter } from './routes/codec/router.ts';
 import { docsRouter } from './routes/docs/router.ts';
+import { documentsRouter } from './routes/documents/router.ts';
 import { healthRouter } from './routes/health/router.ts';
 import { jobsRouter } from './routes/jobs/router.ts';
 import { modelsRouter } from './routes/models/router.ts';
 import { operatorRouter } from './routes/operator/router.ts';
 import { providerWebhooksRouter } from './routes/provider-webhooks/router.ts';
 import { schedulesRouter } from './routes/schedules/router.ts';
+import { tasksRouter } from './routes/tasks/router.ts';
 import { usageRouter } from './routes/usage/router.ts';
 import { webhooksRouter } from './routes/webhooks/router.ts';
 
@@ -41,6 +43,8 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
   );
   app.route('/', healthRouter(dependencies));
   app.route('/', jobsRouter(dependencies));
+  app.route('/', tasksRouter(dependencies));
+  app.route('/', documentsRouter(dependencies));
   app.route('/', schedulesRouter(dependencies));
   app.route('/', webhooksRouter(dependencies));
   app.route('/', usageRouter(dependencies));
@@ -65,6 +69,9 @@ export function createApp(dependencies: ApiDependencies): ApiApp {
 }
 
 function refuse(c: ApiContext, error: GatewayError): Response {
-  const { status, envelope, headers } = answerError(error, c.var.requestId);
+  const { status, envelope, headers } = answerError(error, {
+    requestId: c.var.requestId,
+    path: c.req.path,
+  });
   return c.json(envelope, status, headers);
 }

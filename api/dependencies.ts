@@ -1,7 +1,9 @@
 import type { ArtifactStore } from '../artifacts/store.ts';
 import type { Database } from '../db/client.ts';
 import type { IntakeSettings } from '../db/intake/intake-settings.ts';
+import type { Recogniser } from '../documents/recogniser.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
+import type { DocumentLimits } from '../domain/document-facts.ts';
 import type { Provider } from '../domain/provider.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { ProviderAdapters } from '../providers/provider-adapters.ts';
@@ -29,6 +31,8 @@ export interface ApiDependencies {
   /** Read from where a job's storage policy leaves its replies with the provider. */
   readonly providers: ProviderAdapters;
   readonly intake: IntakeSettings;
+  /** What uploaded files may be, and what tells what they are. */
+  readonly documents: { readonly limits: DocumentLimits; readonly recogniser: Recogniser };
   readonly limits: RequestLimits;
   readonly logger: Logger;
   readonly now: () => Date;

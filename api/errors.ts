@@ -1,14 +1,16 @@
 import { HTTPException } from 'hono/http-exception';
 import type { ErrorEnvelope } from '../contracts/error.ts';
+import type { TaskErrorEnvelope } from '../contracts/task-error.ts';
 import { asGatewayError } from '../db/errors.ts';
 import { type ErrorCode, GatewayError, STATUS_OF } from '../domain/gateway-error.ts';
 import { refusalOf } from './presentation/refusal.ts';
+import { isTaskPath, presentTaskError } from './presentation/task-error.ts';
 
 export type ErrorStatus = (typeof STATUS_OF)[ErrorCode];
 
 export interface ErrorAnswer {
   readonly status: ErrorStatus;
-  readonly envelope: ErrorEnvelope;
+  readonly envelope: ErrorEnvelope | TaskErrorEnvelope;
   readonly headers: Record<string, string>;
 }
 
@@ -26,12 +28,18 @@ export function toGatewayError(error: unknown): GatewayError {
   );
 }
 
-export function answerError(error: GatewayError, requestId: string): ErrorAnswer {
+/** `path` is that of the call, where it is known: each surface has its own envelope. */
+export function answerError(
+  error: GatewayError,
+  { requestId, path }: { readonly requestId: string; readonly path: string | null },
+): ErrorAnswer {
   const status = STATUS_OF[error.code];
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(error.retryAfterSeconds);
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  return { status, envelope: { ...refusalOf(error), request_id: requestId }, headers };
+  const isTask = path !== null && isTaskPath(path);
+  const envelope = isTask ? presentTaskError(error) : { ...refusalOf(error), request_id: requestId };
+  return { status, envelope, headers };
 }
 
 /** For a path that is not there, and for one that shall look like it. */

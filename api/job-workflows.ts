@@ -1,5 +1,5 @@
 import type { BatchJobState } from '../workflows/messages.ts';
-import type { StartableJob, StartableShard } from '../workflows/start-options.ts';
+import type { StartableJob, StartableRun, StartableShard, StartableTask } from '../workflows/start-options.ts';
 
 /** `stale`: another submission of the job decides, this one is none any more. */
 type Verdict = 'accepted' | 'refused' | 'cancelled' | 'stale';
@@ -30,6 +30,14 @@ export interface JobWorkflows {
   rowsChanged(jobId: string, shards: readonly number[]): Promise<SignalOutcome>;
   /** Has a shard's workflow look at its rows, and starts one where it has ended. */
   startShard(shard: StartableShard): Promise<SignalOutcome>;
+  /** Starts the workflow of a task that has been stored; where that fails the sweep does it. */
+  startTask(task: StartableTask): Promise<SignalOutcome>;
+  /** Has a task's workflow look at its row. */
+  taskChanged(taskId: string): Promise<SignalOutcome>;
+  /** Starts the workflow of a run over documents that has been stored; where that fails the sweep does it. */
+  startRun(run: StartableRun): Promise<SignalOutcome>;
+  /** Has a run's workflow look at its rows. */
+  runChanged(runId: string): Promise<SignalOutcome>;
   /** The workflow's own answer to its `state` query, null when none came within two seconds. */
   queryState(jobId: string): Promise<BatchJobState | null>;
   /** Has what is due for deletion deleted now; where it is being done already, the run under way may have passed it. */

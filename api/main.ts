@@ -12,6 +12,8 @@ import {
   type IntakeSettings,
 } from '../db/intake/intake-settings.ts';
 import { SpoolSpace } from '../db/intake/spool-space.ts';
+import { Recogniser } from '../documents/recogniser.ts';
+import { MAX_DOCUMENT_PIXELS } from '../domain/document-facts.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
 import { createCipher } from '../encryption/create-cipher.ts';
 import { createPayloadCodec } from '../encryption/payload-codec.ts';
@@ -60,6 +62,10 @@ const app = createApp({
   ),
   providerWebhooks: createWebhookVerifiers(config.providerWebhooks),
   intake: intakeSettings(config),
+  documents: {
+    limits: { maxBytes: config.maxDocumentBytes, maxPages: config.maxDocumentPages, maxPixels: MAX_DOCUMENT_PIXELS },
+    recogniser: new Recogniser(),
+  },
   limits: new RequestLimits(
     config.limits,
     () => db.pool,

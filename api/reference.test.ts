@@ -29,13 +29,14 @@ test('every operation of the contract is there under its name', () => {
   );
 });
 
-test.each(secured)('$method $path declares its key and its errors', ({ operation }) => {
+test.each(secured)('$method $path declares its key and its errors', ({ path, operation }) => {
+  const envelope = path.startsWith('/v1/async/') ? 'TaskRefusal' : 'Error';
   expect(operation.security).toEqual([{ bearer: [] }]);
   expect(operation.summary).toBeTypeOf('string');
   const errors = Object.entries(operation.responses).filter(([status]) => Number(status) >= 400);
   expect(errors.map(([status]) => status)).toEqual(expect.arrayContaining(['400', '401', '403', '500', '503']));
   for (const [, { content }] of errors) {
-    expect(content).toEqual({ 'application/json': { schema: { $ref: '#/components/schemas/Error' } } });
+    expect(content).toEqual({ 'application/json': { schema: { $ref: `#/components/schemas/${envelope}` } } });
   }
 });
 
@@ -58,7 +59,7 @@ test('every reference leads somewhere, and every object schema of a body is clos
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)];
   expect(references.length).toBeGreaterThan(50);
   for (const [, name] of references) expect(document.components.schemas).toHaveProperty(String(name));
-  for (const name of ['CreateBatchJob', 'SubmitBatchJob', 'CancelBatchJob', 'AppendItems', 'Item']) {
+  for (const name of ['CreateBatchJob', 'CreateTask', 'SubmitBatchJob', 'CancelBatchJob', 'AppendItems', 'Item']) {
     expect(document.components.schemas[name]).toMatchObject({ type: 'object', additionalProperties: false });
   }
 });

@@ -35,6 +35,9 @@ const UNUSED: ApiDependencies = {
   get intake(): never {
     throw unused();
   },
+  get documents(): never {
+    throw unused();
+  },
   get limits(): never {
     throw unused();
   },

@@ -1,5 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import { ErrorEnvelope } from '../contracts/error.ts';
+import { TaskErrorEnvelope } from '../contracts/task-error.ts';
 import type { ErrorStatus } from './errors.ts';
 
 const DESCRIPTIONS: { readonly [status in ErrorStatus]: string } = {
@@ -26,31 +27,39 @@ const DESCRIPTIONS: { readonly [status in ErrorStatus]: string } = {
 /** What may be answered to any call, also before it is known which one it is. */
 const OF_ALL = [400, 408, 414, 431, 500, 503] as const;
 
-interface ErrorResponse {
+interface ErrorResponse<Envelope> {
   readonly description: string;
-  readonly content: { readonly 'application/json': { readonly schema: typeof ErrorEnvelope } };
+  readonly content: { readonly 'application/json': { readonly schema: Envelope } };
 }
 
 /** The error answers of a route: those named, and those that every authenticated route may give. */
 export function errorResponses<Status extends ErrorStatus = never>(
   ...statuses: readonly Status[]
-): { [status in Status | (typeof OF_ALL)[number] | 401 | 403 | 429]: ErrorResponse } {
-  return describeErrors([...OF_ALL, 401, 403, 429, ...statuses]);
+): { [status in Status | (typeof OF_ALL)[number] | 401 | 403 | 429]: ErrorResponse<typeof ErrorEnvelope> } {
+  return describeErrors([...OF_ALL, 401, 403, 429, ...statuses], ErrorEnvelope);
+}
+
+/** The same of a route of the task surface, which has an envelope of its own. */
+export function taskErrorResponses<Status extends ErrorStatus = never>(
+  ...statuses: readonly Status[]
+): { [status in Status | (typeof OF_ALL)[number] | 401 | 403 | 429]: ErrorResponse<typeof TaskErrorEnvelope> } {
+  return describeErrors([...OF_ALL, 401, 403, 429, ...statuses], TaskErrorEnvelope);
 }
 
 /** Those of a route that asks for no key. */
 export function keylessErrorResponses<Status extends ErrorStatus = never>(
   ...statuses: readonly Status[]
-): { [status in Status | (typeof OF_ALL)[number]]: ErrorResponse } {
-  return describeErrors([...OF_ALL, ...statuses]);
+): { [status in Status | (typeof OF_ALL)[number]]: ErrorResponse<typeof ErrorEnvelope> } {
+  return describeErrors([...OF_ALL, ...statuses], ErrorEnvelope);
 }
 
-function describeErrors<Status extends ErrorStatus>(
+function describeErrors<Status extends ErrorStatus, Envelope>(
   statuses: readonly Status[],
-): { [status in Status]: ErrorResponse } {
+  schema: Envelope,
+): { [status in Status]: ErrorResponse<Envelope> } {
   const entries = statuses.map((status) => [
     status,
-    { description: DESCRIPTIONS[status], content: { 'application/json': { schema: ErrorEnvelope } } },
+    { description: DESCRIPTIONS[status], content: { 'application/json': { schema } } },
   ]);
   return Object.fromEntries(entries);
 }

@@ -5,15 +5,31 @@ import {
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { batchJobWorkflowId, providerBatchWorkflowId, RETENTION_SCHEDULE_ID } from '../workflows/ids.ts';
+import {
+  asyncTaskWorkflowId,
+  batchJobWorkflowId,
+  documentRunWorkflowId,
+  providerBatchWorkflowId,
+  RETENTION_SCHEDULE_ID,
+} from '../workflows/ids.ts';
 import {
   admitUpdate,
   batchJobStateQuery,
   cancelSignal,
   pollNowSignal,
   rowsChangedSignal,
+  runChangedSignal,
+  taskChangedSignal,
 } from '../workflows/messages.ts';
-import { batchJobStart, type StartableShard, shardRestart } from '../workflows/start-options.ts';
+import {
+  asyncTaskStart,
+  batchJobStart,
+  documentRunStart,
+  type StartableRun,
+  type StartableShard,
+  type StartableTask,
+  shardRestart,
+} from '../workflows/start-options.ts';
 import { within } from './deadline.ts';
 import type { JobWorkflows, SignalOutcome, SubmitOutcome, SubmittedJob } from './job-workflows.ts';
 
@@ -40,6 +56,10 @@ export function createJobWorkflows(client: Client): JobWorkflows {
     pollShard: (jobId, shard) => pollShard(client, jobId, shard),
     rowsChanged: (jobId, shards) => tellShards(client, jobId, shards),
     startShard: (shard) => startShard(client, shard),
+    startTask: (task) => startTask(client, task),
+    taskChanged: (taskId) => signal(client, asyncTaskWorkflowId(taskId), (handle) => handle.signal(taskChangedSignal)),
+    startRun: (run) => startRun(client, run),
+    runChanged: (runId) => signal(client, documentRunWorkflowId(runId), (handle) => handle.signal(runChangedSignal)),
     queryState: async (jobId) => {
       const handle = client.workflow.getHandle(batchJobWorkflowId(jobId));
       const answer = bounded(client, QUERY_MS, () => handle.query(batchJobStateQuery)).catch(() => null);
@@ -148,6 +168,25 @@ async function tellShards(client: Client, jobId: string, shards: readonly number
 async function startShard(client: Client, shard: StartableShard): Promise<SignalOutcome> {
   const options = { ...shardRestart(shard), signal: rowsChangedSignal };
   const started = bounded(client, SIGNAL_MS, () => client.workflow.signalWithStart('providerBatch', options)).then(
+    (): SignalOutcome => 'signalled',
+    (): SignalOutcome => 'unreachable',
+  );
+  return within(started, SIGNAL_MS, 'unreachable');
+}
+
+/** One that the sweep has started meanwhile goes on. */
+async function startTask(client: Client, task: StartableTask): Promise<SignalOutcome> {
+  const options = { ...asyncTaskStart(task), workflowIdConflictPolicy: 'USE_EXISTING' as const };
+  const started = bounded(client, SIGNAL_MS, () => client.workflow.start('asyncTask', options)).then(
+    (): SignalOutcome => 'signalled',
+    (): SignalOutcome => 'unreachable',
+  );
+  return within(started, SIGNAL_MS, 'unreachable');
+}
+
+async function startRun(client: Client, run: StartableRun): Promise<SignalOutcome> {
+  const options = { ...documentRunStart(run), workflowIdConflictPolicy: 'USE_EXISTING' as const };
+  const started = bounded(client, SIGNAL_MS, () => client.workflow.start('documentRun', options)).then(
     (): SignalOutcome => 'signalled',
     (): SignalOutcome => 'unreachable',
   );

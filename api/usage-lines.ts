@@ -15,8 +15,9 @@ const DEADLINES = ['retrieval_deadline', 'provider_deadline', 'deletion_deadline
 const STORAGE = ['storage', 'raw_input_stored', 'raw_output_stored', 'artifact_location', 'request_body_deleted_at'];
 const SUMS = [...COUNTS, ...TOKENS, 'usage_estimated_items', ...MONEY];
 
+/** A column that is new comes last: whoever reads by position reads on. */
 const COLUMNS = {
-  job: [...RECORD, 'status', ...SUMS, 'first_settled_at', 'last_settled_at', ...DEADLINES, ...STORAGE],
+  job: [...RECORD, 'status', ...SUMS, 'first_settled_at', 'last_settled_at', ...DEADLINES, ...STORAGE, 'job_kind'],
   item: [
     ...RECORD,
     'item_id',
@@ -30,6 +31,7 @@ const COLUMNS = {
     'response_hash',
     ...DEADLINES,
     ...STORAGE,
+    'job_kind',
   ],
 } as const;
 

@@ -48,7 +48,7 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function askRollups({ pool }: Database): Promise<void> {
-  const none = { tenantId: null, projectId: null, customerId: null, apiKeyId: null, endpoint: null };
+  const none = { tenantId: null, projectId: null, customerId: null, apiKeyId: null, jobKind: null, endpoint: null };
   const filter: AnalyticsFilter = {
     scope: { tenantId: TENANT, projectId: null, customerId: null },
     isCustomer: false,

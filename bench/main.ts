@@ -11,18 +11,21 @@ import { measureIntake } from './intake.ts';
 import { measureJobs } from './job.ts';
 import { type Measurement, meetsGoal } from './measurement.ts';
 import { measureSettlement } from './settlement.ts';
+import { measureTasks } from './tasks.ts';
 
 /**
- * Measures the gateway as ratios on this machine in this run, starting its own servers. `--only intake,settlement,analytics,jobs`
+ * Measures the gateway as ratios on this machine in this run, starting its own servers. `--only intake,settlement,analytics,jobs,tasks`
  * picks; `--large` adds a million items to each.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' }, large: { type: 'boolean' } } });
-const wanted = values.only?.split(',') ?? ['intake', 'settlement', 'analytics', 'jobs'];
+const wanted = values.only?.split(',') ?? ['intake', 'settlement', 'analytics', 'jobs', 'tasks'];
+const ownStack = ['jobs', 'tasks'];
 const sizes = values.large ? [1_000, 10_000, 50_000, 1_000_000] : [1_000, 10_000, 50_000];
 const bulkSizes = values.large ? [10_000, 100_000, 1_000_000] : [10_000, 100_000];
+const TASKS = 1_000;
 const measurements: Measurement[] = [];
 
-if (wanted.some((part) => part !== 'jobs')) {
+if (wanted.some((part) => !ownStack.includes(part))) {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'batchgate-bench-'));
   const postgres = await startPostgres({
     dataDirectory,
@@ -43,6 +46,8 @@ if (wanted.some((part) => part !== 'jobs')) {
 }
 if (wanted.includes('jobs'))
   for (const measurement of await measureJobs(childEnvironment({}), sizes)) report(measurement);
+if (wanted.includes('tasks'))
+  for (const measurement of await measureTasks(childEnvironment({}), TASKS)) report(measurement);
 
 const short = measurements.filter((measurement) => !meetsGoal(measurement));
 console.log(

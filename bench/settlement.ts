@@ -117,6 +117,7 @@ function providerOf(results: { readonly file: Buffer; readonly items: number }):
     resultFiles: (ended) => real.resultFiles(ended),
     downloadFile: () => Readable.from(cut(results.file)),
     decodeLine: (endpoint, line) => real.decodeLine(endpoint, line),
+    complete: (input) => real.complete(input),
   };
 }
 

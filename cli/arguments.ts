@@ -10,8 +10,12 @@ export function readArguments(command: Command, args: readonly string[]): Call<O
   const missing = required[call.positionals.length];
   if (missing !== undefined) throw usageError(`${command.name} needs ${missing}: ${usageLine(command)}`, missing);
   const empty = call.positionals.indexOf('');
-  if (empty !== -1) throw usageError(`${command.name} needs ${command.arguments[empty]}, and it is empty.`);
-  const extra = call.positionals[command.arguments.length];
+  if (empty !== -1) {
+    const name = command.arguments[empty] ?? command.arguments.at(-1);
+    throw usageError(`${command.name} needs ${name}, and it is empty.`);
+  }
+  const takesMore = command.arguments.at(-1)?.endsWith('...') === true;
+  const extra = takesMore ? undefined : call.positionals[command.arguments.length];
   if (extra !== undefined) {
     throw usageError(`${command.name} takes no further argument "${extra}": ${usageLine(command)}`);
   }

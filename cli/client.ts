@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ErrorEnvelope } from '../contracts/error.ts';
-import { type CommandError, refusal, unreachable, usageError } from './errors.ts';
+import { TaskErrorEnvelope } from '../contracts/task-error.ts';
+import { type CommandError, refusal, taskRefusal, unreachable, usageError } from './errors.ts';
 
 export interface ClientOptions {
   readonly url: string;
@@ -20,6 +21,8 @@ export interface Sending {
   /** NDJSON, sent as it is made. */
   readonly lines?: AsyncIterable<Uint8Array>;
   readonly csv?: string;
+  /** Sent as multipart/form-data; its files are read as they are sent, each time anew. */
+  readonly form?: FormData;
   readonly query?: Query;
   /** Makes the call safe to repeat. */
   readonly idempotencyKey?: string;
@@ -60,12 +63,13 @@ export class Client {
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     schema: Schema,
-    { json, lines, csv, query, idempotencyKey, headers = {} }: Sending = {},
+    { json, lines, csv, form, query, idempotencyKey, headers = {} }: Sending = {},
   ): Promise<z.output<Schema>> {
     const response = await this.#request(method, path, {
       ...(json !== undefined && { body: JSON.stringify(json) }),
       ...(lines !== undefined && { body: ReadableStream.from(lines) }),
       ...(csv !== undefined && { body: csv }),
+      ...(form !== undefined && { body: form }),
       ...(query !== undefined && { query }),
       isRepeatable: idempotencyKey !== undefined,
       headers: {
@@ -151,7 +155,7 @@ export class Client {
 interface OutgoingRequest {
   readonly query?: Query;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string | ReadableStream<Uint8Array>;
+  readonly body?: string | ReadableStream<Uint8Array> | FormData;
   readonly isRepeatable: boolean;
   /** Without it the call may take as long as it likes. */
   readonly timeoutMs?: number;
@@ -167,8 +171,12 @@ function baseUrl(given: string): string {
 
 /** What is asked to wait longer than `MAX_DELAY_MS` is asked again all the same: a person is watching. */
 function delayMs(tries: number, retryAfter: string | null): number {
-  const asked = retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : null;
-  return Math.min(asked ?? FIRST_DELAY_MS * 2 ** (tries - 1), MAX_DELAY_MS);
+  const asked = secondsOf(retryAfter);
+  return Math.min(asked !== null ? asked * 1000 : FIRST_DELAY_MS * 2 ** (tries - 1), MAX_DELAY_MS);
+}
+
+function secondsOf(retryAfter: string | null): number | null {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null;
 }
 
 async function readAnswer<Schema extends z.ZodType>(response: Response, schema: Schema): Promise<z.output<Schema>> {
@@ -184,8 +192,12 @@ async function readAnswer<Schema extends z.ZodType>(response: Response, schema: 
 }
 
 async function readRefusal(response: Response, url: string): Promise<CommandError> {
-  const envelope = ErrorEnvelope.safeParse(await readJson(response));
-  if (envelope.success) return refusal(response.status, envelope.data);
+  const body = await readJson(response);
+  const envelope = ErrorEnvelope.safeParse(body);
+  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
+  if (envelope.success) return refusal(response.status, envelope.data, retryAfterSeconds);
+  const ofTasks = TaskErrorEnvelope.safeParse(body);
+  if (ofTasks.success) return taskRefusal(response.status, ofTasks.data);
   const fix = 'Is that the URL of a Batchgate gateway?';
   return unreachable(`${url} answered ${response.status}, and not as a gateway does.`, fix);
 }

@@ -45,7 +45,7 @@ export interface Call<Specs extends OptionSpecs> {
 export interface CommandDefinition<Specs extends OptionSpecs> {
   readonly name: string;
   readonly summary: string;
-  /** Arguments in order; one in brackets may be left out. */
+  /** Arguments in order; one in brackets may be left out, and a last one that ends in dots may come more than once. */
   readonly arguments: readonly string[];
   readonly options: Specs;
   /** More for the help text, in paragraphs. */

@@ -5,6 +5,7 @@ import { analyticsCommand } from './commands/analytics.ts';
 import { budgetsCommand } from './commands/budgets.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { demoCommand } from './commands/demo.ts';
+import { extractCommand } from './commands/extract.ts';
 import { itemsCommand } from './commands/items.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { ledgerCommand } from './commands/ledger.ts';
@@ -20,6 +21,7 @@ import { schedulesCommand } from './commands/schedules.ts';
 import { statusCommand } from './commands/status.ts';
 import { storageCommand } from './commands/storage.ts';
 import { submitCommand } from './commands/submit.ts';
+import { taskCommand } from './commands/task.ts';
 import { upCommand } from './commands/up.ts';
 import { usageCommand } from './commands/usage.ts';
 import { validateCommand } from './commands/validate.ts';
@@ -30,6 +32,8 @@ export const COMMANDS: readonly Command[] = [
   upCommand,
   demoCommand,
   runCommand,
+  taskCommand,
+  extractCommand,
   jobsCommand,
   statusCommand,
   resultsCommand,

@@ -1,4 +1,5 @@
 import type { ErrorDetailRow, ErrorEnvelope } from '../contracts/error.ts';
+import type { TaskErrorEnvelope } from '../contracts/task-error.ts';
 import { type ExitName, exitCode } from './exit-codes.ts';
 
 /** What `--json` prints of an error, and what the line for people is made of. */
@@ -9,6 +10,8 @@ interface ErrorFacts {
   readonly details?: readonly ErrorDetailRow[] | undefined;
   readonly details_count?: number | undefined;
   readonly request_id?: string | undefined;
+  /** Where the gateway says so: how long to wait before asking again. */
+  readonly retry_after_seconds?: number;
   /** What to do about it, where the message does not say. */
   readonly fix?: string | undefined;
 }
@@ -42,15 +45,26 @@ export function unreachable(message: string, fix?: string, cause?: unknown): Com
 }
 
 /** The gateway's own refusal; a fault of the gateway (5xx) is no refusal. */
-export function refusal(status: number, envelope: ErrorEnvelope): CommandError {
-  const fix = FIXES[envelope.error];
-  return new CommandError(status >= 500 ? 'unreachable' : 'refused', { ...envelope, fix });
+export function refusal(
+  status: number,
+  envelope: ErrorEnvelope,
+  retryAfterSeconds: number | null = null,
+): CommandError {
+  const wait = retryAfterSeconds === null ? {} : { retry_after_seconds: retryAfterSeconds };
+  return new CommandError(status >= 500 ? 'unreachable' : 'refused', {
+    ...{ ...envelope, fix: FIXES[envelope.error] },
+    ...wait,
+  });
 }
 
-const FIXES: { readonly [error: string]: string } = {
-  unauthorized:
-    'Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY; admin commands: --admin-key or BATCHGATE_ADMIN_KEY).',
-};
+/** The same of the task surface, which says it in its own envelope. */
+export function taskRefusal(status: number, { error: { code, message } }: TaskErrorEnvelope): CommandError {
+  return new CommandError(status >= 500 ? 'unreachable' : 'refused', { error: code, message, fix: FIXES[code] });
+}
+
+const GIVE_A_KEY =
+  'Give --key or set BATCHGATE_KEY (operator commands: --operator-key or BATCHGATE_OPERATOR_KEY; admin commands: --admin-key or BATCHGATE_ADMIN_KEY).';
+const FIXES: { readonly [error: string]: string } = { unauthorized: GIVE_A_KEY, UNAUTHORIZED: GIVE_A_KEY };
 
 const SHOWN_DETAILS = 10;
 

@@ -3,7 +3,7 @@ export const EXIT_CODES = {
   ok: { code: 0, meaning: 'done' },
   unsuccessful: {
     code: 1,
-    meaning: 'the job did not end completed, the dry run found something, or the ledger differs',
+    meaning: 'the job did not end completed, a document failed, the dry run found something, or the ledger differs',
   },
   usage: { code: 2, meaning: 'the command line or the input file is at fault; nothing was submitted' },
   refused: { code: 3, meaning: 'the gateway refused' },

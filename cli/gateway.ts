@@ -25,14 +25,17 @@ import { JobQuote } from '../contracts/quote.ts';
 import { ItemRefund, type RefundItem } from '../contracts/refund.ts';
 import { ItemDetail, ResultPage } from '../contracts/result-row.ts';
 import type { RetryJob } from '../contracts/retry-job.ts';
+import { type CreateTask, Task } from '../contracts/task.ts';
 import { JobUsageExport, UsageReport } from '../contracts/usage-record.ts';
 import { Validation } from '../contracts/validation.ts';
 import { analyticsCall } from './analytics-call.ts';
 import type { Client, Query } from './client.ts';
+import { documentCalls } from './document-calls.ts';
 import { webhookCalls } from './webhook-calls.ts';
 
 const JOBS = '/v1/batch-jobs';
 const SCHEDULES = '/v1/batch-schedules';
+const TASKS = '/v1/async/task';
 const ADJUSTMENTS = '/v1/operator/adjustments';
 const VERIFY_TIMEOUT_MS = 30 * 60_000;
 const SUBMIT_WAIT_SECONDS = 20;
@@ -75,6 +78,8 @@ export function tenantCalls(client: Client) {
     streamUsage: (jobId: string, query: Query) => client.stream(`${jobPath(jobId)}/usage`, '*/*', query),
     streamReport: (query: Query, heed: (headers: Headers) => void) => client.stream('/v1/usage', '*/*', query, heed),
     reportUsage: (query: Query) => client.get('/v1/usage', UsageReport, query),
+    createTask: (task: CreateTask) => client.send('POST', TASKS, Task, { json: task, idempotencyKey: randomUUID() }),
+    getTask: (taskId: string) => client.get(`${TASKS}/${pathSegment(taskId)}`, Task),
     analytics: analyticsCall(client),
     listSchedules: (query: Query) => client.get(SCHEDULES, BatchScheduleList, query),
     createSchedule: (schedule: CreateSchedule) =>
@@ -87,6 +92,7 @@ export function tenantCalls(client: Client) {
         idempotencyKey: randomUUID(),
       }),
     deleteSchedule: (scheduleId: string) => client.delete(schedulePath(scheduleId)),
+    ...documentCalls(client),
     ...webhookCalls(client),
     listBudgets: () => client.get('/v1/budgets', BudgetList),
     listModels: () => client.get('/v1/models', ModelList),

@@ -64,12 +64,15 @@ test('a process starts with nothing but a database', () => {
     temporalUiUrl: null,
     maxLineBytes: 8 * 1024 ** 2,
     maxJsonBodyBytes: 32 * 1024 ** 2,
+    maxDocumentBytes: 32 * 1024 ** 2,
+    maxDocumentPages: 1_000,
     limits: {
       requestsPerMinute: 6_000,
       refusedKeysPerMinute: 60,
       trustedProxies: 0,
       maxUploads: 64,
       maxUploadsPerTenant: 16,
+      maxTaskStarts: 64,
     },
     server: {
       maxConnections: 5_000,
@@ -100,6 +103,10 @@ test('a process starts with nothing but a database', () => {
     capacityRetryMs: 60_000,
     credentialWaitMs: 86_400_000,
     capacityWaitMs: 604_800_000,
+    taskAttempts: 5,
+    taskRetryMs: 2_000,
+    tasksAtOnce: 200,
+    documentsAtOnce: 8,
   });
 });
 

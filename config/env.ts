@@ -84,6 +84,8 @@ export interface ApiConfig extends SharedConfig, ProviderKeys {
   /** For links to workflows in answers to operators. */
   readonly temporalUiUrl: string | null;
   readonly maxJsonBodyBytes: number;
+  readonly maxDocumentBytes: number;
+  readonly maxDocumentPages: number;
   readonly limits: RequestLimitSettings;
   readonly server: HttpServerSettings;
   readonly providerWebhooks: ProviderWebhookKeys;
@@ -104,6 +106,12 @@ export interface WorkerConfig extends SharedConfig, ProviderKeys {
   readonly capacityRetryMs: number;
   readonly credentialWaitMs: number;
   readonly capacityWaitMs: number;
+  readonly taskAttempts: number;
+  readonly taskRetryMs: number;
+  /** Tasks of one provider that this process runs at once. */
+  readonly tasksAtOnce: number;
+  /** Documents of one run that are asked about at once. */
+  readonly documentsAtOnce: number;
 }
 
 /** Every problem of an environment at once, one line each. */
@@ -121,6 +129,8 @@ export function readApiConfig(env: Environment = process.env): ApiConfig {
     port: values.BATCHGATE_PORT,
     temporalUiUrl: values.BATCHGATE_TEMPORAL_UI_URL ?? null,
     maxJsonBodyBytes: values.BATCHGATE_MAX_JSON_BODY_BYTES,
+    maxDocumentBytes: values.BATCHGATE_MAX_DOCUMENT_BYTES,
+    maxDocumentPages: values.BATCHGATE_MAX_DOCUMENT_PAGES,
     ...limitSettings(values),
     ...providerKeys(values, shared.providerFacts.configured, env),
     providerWebhooks: providerWebhookKeys(values, shared.providerFacts.configured, env),
@@ -146,6 +156,10 @@ export function readWorkerConfig(env: Environment = process.env): WorkerConfig {
     capacityRetryMs: values.BATCHGATE_CAPACITY_RETRY_MS,
     credentialWaitMs: values.BATCHGATE_CREDENTIAL_WAIT_MS,
     capacityWaitMs: values.BATCHGATE_CAPACITY_WAIT_MS,
+    taskAttempts: values.BATCHGATE_TASK_ATTEMPTS,
+    taskRetryMs: values.BATCHGATE_TASK_RETRY_MS,
+    tasksAtOnce: values.BATCHGATE_TASKS_AT_ONCE,
+    documentsAtOnce: values.BATCHGATE_DOCUMENTS_AT_ONCE,
   };
 }
 

@@ -8,6 +8,7 @@ export interface RequestLimitSettings {
   readonly trustedProxies: number;
   readonly maxUploads: number;
   readonly maxUploadsPerTenant: number;
+  readonly maxTaskStarts: number;
 }
 
 /** How long and how large a request may be before anything of it is understood. */
@@ -30,6 +31,7 @@ export function limitSettings(values: z.infer<z.ZodObject<typeof VARIABLES>>): {
       trustedProxies: values.BATCHGATE_TRUSTED_PROXIES,
       maxUploads: values.BATCHGATE_MAX_UPLOADS,
       maxUploadsPerTenant: values.BATCHGATE_MAX_UPLOADS_PER_TENANT,
+      maxTaskStarts: values.BATCHGATE_MAX_TASK_STARTS,
     },
     server: {
       maxConnections: values.BATCHGATE_MAX_CONNECTIONS,

@@ -130,12 +130,19 @@ export const VARIABLES = {
   BATCHGATE_CREDENTIAL_WAIT_MS: delayMs.default(86_400_000),
   BATCHGATE_CAPACITY_WAIT_MS: delayMs.default(604_800_000),
 
+  BATCHGATE_TASK_ATTEMPTS: wholeNumber(1, 20).default(5),
+  BATCHGATE_TASK_RETRY_MS: wholeNumber(1, 300_000).default(2_000),
+  BATCHGATE_TASKS_AT_ONCE: wholeNumber(1, 10_000).default(200),
+  BATCHGATE_DOCUMENTS_AT_ONCE: wholeNumber(1, 1_000).default(8),
+
   BATCHGATE_SPOOL_DIR: text('a folder').default('.batchgate/spool'),
   BATCHGATE_SPOOL_MAX_BYTES: wholeNumber(MIB, Number.MAX_SAFE_INTEGER).default(10 * GIB),
 
   BATCHGATE_MAX_LINE_BYTES: wholeNumber(1024, 256 * MIB).default(8 * MIB),
   BATCHGATE_MAX_JSON_BODY_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
   BATCHGATE_MAX_ITEMS_PER_JOB: wholeNumber(1, 50_000_000).default(5_000_000),
+  BATCHGATE_MAX_DOCUMENT_BYTES: wholeNumber(1024, 512 * MIB).default(32 * MIB),
+  BATCHGATE_MAX_DOCUMENT_PAGES: wholeNumber(1, 10_000).default(1_000),
   BATCHGATE_ENCRYPTION_KEYS: encryptionKeys.optional(),
   BATCHGATE_PAYLOAD_CODEC: z.enum(['on', 'off'], { error: 'on or off' }).default('off'),
   BATCHGATE_ARTIFACT_STORE: text(ARTIFACT_STORE).refine(isArtifactStore, ARTIFACT_STORE).optional(),
@@ -150,6 +157,7 @@ export const VARIABLES = {
   BATCHGATE_TRUSTED_PROXIES: wholeNumber(0, 10).default(0),
   BATCHGATE_MAX_UPLOADS: wholeNumber(1, 100_000).default(64),
   BATCHGATE_MAX_UPLOADS_PER_TENANT: wholeNumber(1, 100_000).default(16),
+  BATCHGATE_MAX_TASK_STARTS: wholeNumber(1, 100_000).default(64),
   BATCHGATE_MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5_000),
   BATCHGATE_MAX_HEADER_BYTES: wholeNumber(4_096, MIB).default(16_384),
   BATCHGATE_HEADERS_TIMEOUT_MS: delayMs.default(15_000),

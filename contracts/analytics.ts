@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FAILURE_CLASSES } from '../domain/failure.ts';
+import { JOB_KINDS } from '../domain/job-kind.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { Currency, Money } from './money.ts';
 import { ProviderInput } from './provider.ts';
@@ -10,6 +11,7 @@ export const ANALYTICS_GROUPS = [
   'project',
   'customer',
   'api_key',
+  'job_kind',
   'endpoint',
   'requested_model',
   'provider',
@@ -38,6 +40,9 @@ const FILTERS = {
   project_id: Id,
   customer_id: Id,
   api_key_id: Id,
+  job_kind: z.enum(JOB_KINDS).optional().meta({
+    description: '`batch` for batch jobs, `task` for durable tasks, `document` for runs over documents. Absent: all.',
+  }),
   endpoint: z.enum(ENDPOINTS).optional(),
   provider: ProviderInput.optional(),
   model: Id.meta({ description: 'As the provider names it.' }),

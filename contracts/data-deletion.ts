@@ -45,6 +45,7 @@ export const DataDeletion = z
         requests: z.int().meta({ description: 'Of items of those jobs.' }),
         results: z.int(),
         artifacts: z.int(),
+        documents: z.int().meta({ description: 'Whose file and rows are gone.' }),
         provider_batches: z.int().meta({ description: 'Whose files were deleted at their provider.' }),
       })
       .meta({ description: 'Of the jobs that there were at the request.' }),
@@ -53,6 +54,8 @@ export const DataDeletion = z
       jobs_being_removed: z.int(),
       held_jobs: z.int().meta({ description: 'Under a legal hold: deleted once it is lifted.' }),
       artifacts: z.int(),
+      documents: z.int().meta({ description: 'That are being processed, or removed.' }),
+      held_documents: z.int().meta({ description: 'Under a legal hold.' }),
     }),
     left_at_providers: z
       .array(

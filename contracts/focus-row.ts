@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JOB_KINDS } from '../domain/job-kind.ts';
 
 const Decimal = z
   .string()
@@ -38,7 +39,7 @@ export const FocusRow = z.strictObject({
   PublisherName: z.string().min(1),
   ResourceId: z.string().min(1),
   ResourceName: z.string().nullable(),
-  ResourceType: z.enum(['Batch job', 'Batch item']),
+  ResourceType: z.enum(['Batch job', 'Batch item', 'Task', 'Document run', 'Document']),
   ServiceCategory: z.literal('AI and Machine Learning'),
   ServiceName: z.string().min(1),
   SkuId: z.string().nullable(),
@@ -55,6 +56,7 @@ export const FocusRow = z.strictObject({
   x_InputTokens: Decimal,
   x_ItemId: z.string().nullable(),
   x_JobId: z.string(),
+  x_JobKind: z.enum(JOB_KINDS),
   x_OutputTokens: Decimal,
   x_PriceBookVersion: z.string().nullable(),
   x_ProviderDeadline: Time.nullable(),

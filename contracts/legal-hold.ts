@@ -42,7 +42,7 @@ export type LegalHoldQuery = z.infer<typeof LegalHoldQuery>;
 export const SetLegalHold = z
   .strictObject({
     reason: plainText(500).meta({ description: 'Why, for whoever looks later.', example: 'Case 2026-114' }),
-    job_id: JobId.optional().meta({ description: 'Of this job alone.' }),
+    job_id: JobId.optional().meta({ description: 'Of this job, task or run alone.' }),
     customer_id: z.string().min(1).max(200).optional().meta({ description: 'Of all jobs of this customer.' }),
   })
   .refine(({ job_id, customer_id }) => job_id === undefined || customer_id === undefined, {

@@ -12,7 +12,7 @@ export const Suspension = z
     tenant_id: z.string(),
     scope: z.enum(['tenant', 'project', 'customer']),
     scope_id: z.string(),
-    job_id: z.string().meta({ description: 'The job that cost more than was held for it.' }),
+    job_id: z.string().meta({ description: 'The job, task or run that cost more than was held for it.' }),
     overage: Money,
     currency: Currency,
     created_at: Timestamp,

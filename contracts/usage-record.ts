@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ITEM_STATES } from '../domain/item-state.ts';
+import { JOB_KINDS } from '../domain/job-kind.ts';
 import { ENDPOINTS } from '../domain/provider.ts';
 import { STORAGE_POLICIES } from '../domain/tenant-policy.ts';
 import { USAGE_KINDS } from '../domain/usage-kind.ts';
@@ -54,7 +55,10 @@ const RECORD = {
       '`charge`; `refund`, given back of an item’s charge; `adjustment`, of a job’s whole charge. All of them summed are net.',
   }),
   day: z.iso.date().meta({ description: 'In UTC, of the settlement or of the correction.' }),
-  job_id: z.string(),
+  job_id: z.string().meta({ description: 'Of what was run: `job_…`, `task_…` or `run_…` by its kind.' }),
+  job_kind: z.enum(JOB_KINDS).meta({
+    description: '`batch`, a batch job; `task`, one durable task; `document`, a run over documents.',
+  }),
   tenant_id: z.string(),
   project_id: z.string().nullable(),
   customer_id: z.string().nullable(),
@@ -143,7 +147,17 @@ const Format = z
 export const JobUsageQuery = z.strictObject({ ...PageQuery, level: Level, format: Format });
 export type JobUsageQuery = z.infer<typeof JobUsageQuery>;
 
-const USAGE_GROUPS = ['tenant', 'project', 'customer', 'api_key', 'provider', 'model', 'endpoint', 'day'] as const;
+const USAGE_GROUPS = [
+  'tenant',
+  'project',
+  'customer',
+  'api_key',
+  'job_kind',
+  'provider',
+  'model',
+  'endpoint',
+  'day',
+] as const;
 
 const GroupBy = z
   .string()
@@ -173,6 +187,7 @@ export const UsageQuery = z.strictObject({
         'What is still being written waits for the next read. A record of a job comes again, whole and with a higher ' +
         '`version`, when something was added to it; a record of an item never does.',
     }),
+  job_kind: z.enum(JOB_KINDS).optional().meta({ description: 'Only what was run as this. Absent: everything.' }),
   group_by: GroupBy,
   level: Level,
   format: Format,

@@ -25,6 +25,7 @@ export async function loadAdmissionFacts(
 ): Promise<AdmissionFacts> {
   const { aliases, allowLists, margin } = await loadTenantSettings(db, job);
   return {
+    mode: job.priceMode === 'batch' ? 'batch' : 'direct',
     jobId: job.jobId,
     catalogue: await loadCatalogue(db, base, job.tenantId),
     allowLists,

@@ -87,8 +87,8 @@ export function stageFacts(of: 'jobs' | 'shards'): string {
        WHERE t.ended_at IS NOT NULL`;
 }
 
-/** Refused submissions, whose model is what was asked for: they never had another. */
+/** Refused submissions of batch jobs, whose model is what was asked for: they never had another. */
 export const REFUSAL_FACTS = `
-  SELECT tenant_id, nullif(project_id, '') AS project_id, nullif(customer_id, '') AS customer_id, api_key_id, endpoint, requested_model,
+  SELECT tenant_id, nullif(project_id, '') AS project_id, nullif(customer_id, '') AS customer_id, api_key_id, 'batch' AS job_kind, endpoint, requested_model,
     NULL::text AS provider, requested_model AS model, day, code, submissions, items
   FROM refusal_rollups`;

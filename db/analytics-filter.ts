@@ -1,3 +1,4 @@
+import type { JobKind } from '../domain/job-kind.ts';
 import type { JobScope } from './job-scope.ts';
 
 /** SQL of each group, of facts f; a null is none, or one that does not part what is summed. */
@@ -6,6 +7,7 @@ const GROUP_COLUMNS = {
   project: 'f.project_id',
   customer: 'f.customer_id',
   api_key: 'f.api_key_id',
+  job_kind: 'f.job_kind',
   endpoint: 'f.endpoint',
   requested_model: 'f.requested_model',
   provider: 'f.provider',
@@ -25,6 +27,7 @@ export interface AnalyticsFilter {
   readonly projectId: string | null;
   readonly customerId: string | null;
   readonly apiKeyId: string | null;
+  readonly jobKind: JobKind | null;
   readonly endpoint: string | null;
   readonly provider: string | null;
   readonly model: string | null;
@@ -35,7 +38,7 @@ export interface AnalyticsFilter {
 
 /** The columns that every fact has, of `batch_jobs` j and the given SQL. */
 export function factColumns(of: { readonly provider: string; readonly model: string; readonly day: string }): string {
-  return `j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.requested_model,
+  return `j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.kind AS job_kind, j.endpoint, j.requested_model,
     ${of.provider} AS provider, ${of.model} AS model, ${of.day} AS day`;
 }
 
@@ -47,6 +50,7 @@ const EQUAL = [
   'project_id',
   'customer_id',
   'api_key_id',
+  'job_kind',
   'endpoint',
   'provider',
   'model',
@@ -55,11 +59,11 @@ const EQUAL = [
 /** Holds for facts f that are asked for; its parameters are `filterValues`, from `$1` on. */
 const FILTER = [
   ...EQUAL,
-  '($11::date IS NULL OR f.day IS NULL OR f.day >= $11)',
-  '($12::date IS NULL OR f.day IS NULL OR f.day < $12)',
+  '($12::date IS NULL OR f.day IS NULL OR f.day >= $12)',
+  '($13::date IS NULL OR f.day IS NULL OR f.day < $13)',
 ].join(' AND ');
 /** How many parameters FILTER has. */
-export const FILTER_VALUES = 12;
+export const FILTER_VALUES = 13;
 
 export function filterValues({ scope, ...filter }: AnalyticsFilter): (string | null)[] {
   return [
@@ -70,6 +74,7 @@ export function filterValues({ scope, ...filter }: AnalyticsFilter): (string | n
     filter.projectId,
     filter.customerId,
     filter.apiKeyId,
+    filter.jobKind,
     filter.endpoint,
     filter.provider,
     filter.model,

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { Provider } from '../domain/provider.ts';
 import type { TokenHolder } from '../domain/surplus-batch.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
+import { kindOf } from './job-kind.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -21,7 +22,7 @@ export async function findTokens(
   tokens: readonly string[],
 ): Promise<ReadonlyMap<string, KnownToken>> {
   const { rows } = await db.query(
-    `SELECT m.*, j.tenant_id FROM batch_provider_metadata m JOIN batch_jobs j ON j.job_id = m.job_id
+    `SELECT m.*, j.tenant_id, j.kind FROM batch_provider_metadata m JOIN batch_jobs j ON j.job_id = m.job_id
      WHERE m.attempt_token = ANY($1) AND m.provider = $2`,
     [tokens, provider],
   );
@@ -30,7 +31,7 @@ export async function findTokens(
       row.attempt_token,
       {
         attemptToken: row.attempt_token,
-        jobId: fromUuid('job', row.job_id),
+        jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
         tenantId: row.tenant_id,
         shard: row.shard,
         attempt: row.attempt,
@@ -67,10 +68,14 @@ export async function listNotFound(
   limit: number,
 ): Promise<{ jobId: string; shard: number; attempt: number }[]> {
   const { rows } = await db.query(
-    `SELECT job_id, shard, attempt FROM batch_provider_metadata
+    `SELECT ${kindOf('batch_provider_metadata.job_id')} AS kind, job_id, shard, attempt FROM batch_provider_metadata
      WHERE provider = $1 AND create_outcome = 'not_found' AND closed_at >= $2 AND credential_id = $4
      ORDER BY random() LIMIT $3`,
     [provider, since, limit, credentialId],
   );
-  return rows.map((row) => ({ jobId: fromUuid('job', row.job_id), shard: row.shard, attempt: row.attempt }));
+  return rows.map((row) => ({
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
+    shard: row.shard,
+    attempt: row.attempt,
+  }));
 }

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { Provider } from '../domain/provider.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
+import { kindOf } from './job-kind.ts';
 
 /** Whose a provider's batch is. */
 export interface BatchShard {
@@ -16,11 +18,12 @@ export async function findBatchShard(
   provider: Provider,
   providerBatchId: string,
 ): Promise<BatchShard | null> {
-  const { rows } = await db.query<{ job_id: string; shard: number; is_over: boolean }>(
-    `SELECT job_id, shard, ended_at IS NOT NULL OR closed_at IS NOT NULL AS is_over
+  const { rows } = await db.query<{ kind: JobKind; job_id: string; shard: number; is_over: boolean }>(
+    `SELECT ${kindOf('batch_provider_metadata.job_id')} AS kind, job_id, shard, ended_at IS NOT NULL OR closed_at IS NOT NULL AS is_over
      FROM batch_provider_metadata WHERE provider = $1 AND provider_batch_id = $2`,
     [provider, providerBatchId],
   );
   const [row] = rows;
-  return row === undefined ? null : { jobId: fromUuid('job', row.job_id), shard: row.shard, isOver: row.is_over };
+  if (row === undefined) return null;
+  return { jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }), shard: row.shard, isOver: row.is_over };
 }

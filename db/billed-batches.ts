@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { ChargedBatch } from '../domain/invoice.ts';
+import type { JobKind } from '../domain/job-kind.ts';
 import { isTerminal, type JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -44,7 +45,7 @@ export async function findBilledBatches(
 
 /** Outcomes are found by the shard's own range of items, so that a batch costs as much as it has items. */
 const SELECT_BILLED = `
-  SELECT b.provider, b.provider_batch_id, b.job_id, b.shard, b.attempt, j.tenant_id, j.state, j.currency,
+  SELECT b.provider, b.provider_batch_id, j.kind, b.job_id, b.shard, b.attempt, j.tenant_id, j.state, j.currency,
     coalesce(p.settled_amount, 0) AS job_charge, coalesce(outcomes.amount, 0) AS settled, coalesce(earlier.amount, 0) AS adjusted,
     posted.billed_amount AS posted_billed, posted.charged_amount AS posted_charged, posted.amount AS posted_amount,
     posted.created_at AS posted_at
@@ -69,6 +70,7 @@ const SELECT_BILLED = `
 interface BilledBatchRow {
   readonly provider: string;
   readonly provider_batch_id: string;
+  readonly kind: JobKind;
   readonly job_id: string;
   readonly shard: number;
   readonly attempt: number;
@@ -88,7 +90,7 @@ function toBilledBatch(row: BilledBatchRow): BilledBatch {
   return {
     provider: row.provider,
     providerBatchId: row.provider_batch_id,
-    jobId: fromUuid('job', row.job_id),
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     tenantId: row.tenant_id,
     shard: row.shard,
     attempt: row.attempt,

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { ledgerEvent } from '../domain/ledger-entry.ts';
 import { formatNumeric } from '../domain/money.ts';
 import { copyTextOrNull } from './copy-text.ts';
 import type { JobKey } from './job-rows.ts';
@@ -31,13 +32,14 @@ export async function copyCompleted(
   place: OutcomePlace,
   lines: readonly StagedLine[],
 ): Promise<void> {
-  const { bucket, uuid } = place.job;
+  const { kind, bucket, uuid } = place.job;
+  const event = ledgerEvent(kind, 'item.settled');
   const outcomes = lines.map((line, index) => outcomeRow(place, line, place.lastSeq + index + 1));
   await copy(client, `item_outcomes_${bucket} (${OUTCOME_COLUMNS})`, outcomes);
   await copyContents(client, place, lines);
   const charges = lines.map(
     ({ itemNo, amount }) =>
-      `${bucket}\t${uuid}\t${itemNo}\tbatch.item.settled\t${place.submissionNo}\t${formatNumeric(amount)}\tgateway\tresult\n`,
+      `${bucket}\t${uuid}\t${itemNo}\t${event}\t${place.submissionNo}\t${formatNumeric(amount)}\tgateway\tresult\n`,
   );
   await copy(
     client,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { StoragePolicy } from '../domain/tenant-policy.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 import type { JobKey } from './job-rows.ts';
 import { notHeld } from './legal-holds.ts';
 
@@ -14,7 +14,7 @@ const IS_DUE = `content_deleted_at IS NULL AND content_retention_ms IS NOT NULL 
 /** Ended jobs whose content is due for deletion and not held, the longest due first. */
 export async function listContentDue(db: Queryable, now: Date, limit: number): Promise<JobKey[]> {
   const { rows } = await db.query<JobKey>(
-    `SELECT job_id AS uuid, bucket FROM batch_jobs j WHERE ${IS_DUE} AND ${notHeld('j')} ORDER BY ${DUE} LIMIT $2`,
+    `SELECT kind, job_id AS uuid, bucket FROM batch_jobs j WHERE ${IS_DUE} AND ${notHeld('j')} ORDER BY ${DUE} LIMIT $2`,
     [now, limit],
   );
   return rows;
@@ -31,11 +31,14 @@ export interface Removal {
 /** Those that are due and not held, the longest due first. */
 export async function listRemovals(db: Queryable, now: Date, limit: number): Promise<Removal[]> {
   const { rows } = await db.query<JobKey & Omit<Removal, 'key' | 'jobId'>>(
-    `SELECT job_id AS uuid, bucket, tenant_id AS "tenantId", storage FROM batch_jobs j
+    `SELECT kind, job_id AS uuid, bucket, tenant_id AS "tenantId", storage FROM batch_jobs j
      WHERE removal_due_at <= $1 AND ${notHeld('j')} ORDER BY removal_due_at LIMIT $2`,
     [now, limit],
   );
-  return rows.map(({ uuid, bucket, ...row }) => ({ key: { uuid, bucket }, jobId: fromUuid('job', uuid), ...row }));
+  return rows.map(({ kind, uuid, bucket, ...row }) => {
+    const key = { kind, uuid, bucket };
+    return { key, jobId: jobIdOf(key), ...row };
+  });
 }
 
 /** The gateway has nothing of the job's content any more. */

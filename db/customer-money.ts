@@ -1,4 +1,5 @@
 import { type Amount, parseNumeric } from '../domain/money.ts';
+import { nameOf } from './ledger-names.ts';
 
 /** A job's money in the prices of its customer, under the same law as the tenant's. */
 export interface CustomerMoney {
@@ -15,7 +16,7 @@ export const CUSTOMER_REFUNDS = `LEFT JOIN LATERAL (
     SELECT sum(customer_share(coalesce(o.customer_amount, o.amount), e.amount, o.amount)) AS customer_refunded
     FROM ledger_entries e
     JOIN item_outcomes o ON o.bucket = j.bucket AND o.job_id = j.job_id AND o.item_no = e.item_no
-    WHERE j.customer_pricing IS NOT NULL AND e.bucket = j.bucket AND e.subject_id = j.job_id AND e.event = 'batch.item.refunded'
+    WHERE j.customer_pricing IS NOT NULL AND e.bucket = j.bucket AND e.subject_id = j.job_id AND e.event = ${nameOf('item.refunded')}
   ) r ON true`;
 
 export interface CustomerMoneyRow {

@@ -4,7 +4,7 @@ import { type CustomerPricing, customerQuote, type PricedModel, pricingForModels
 import { formatNumeric } from '../domain/money.ts';
 import type { PriceRow } from '../domain/price-row.ts';
 import type { Quote } from '../domain/quote.ts';
-import type { JobKey } from './job-rows.ts';
+import type { JobKey, JobRow } from './job-rows.ts';
 import { StoredPrice } from './price-overrides.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -92,7 +92,7 @@ export async function findJobPricing(db: Queryable, job: Pick<JobKey, 'uuid'>): 
 /** Fixes on a job what its customer is sold at, with the estimate and the hold in those prices. In the transaction that admits. */
 export async function keepCustomerPricing(
   client: Queryable,
-  job: { readonly key: JobKey; readonly tenantId: string; readonly customerId: string | null },
+  job: Pick<JobRow, 'key' | 'tenantId' | 'customerId' | 'priceMode'>,
   verdict: { readonly quote: Quote; readonly targets: readonly { readonly target: PricedModel }[] },
   at: Date,
 ): Promise<void> {
@@ -101,7 +101,8 @@ export async function keepCustomerPricing(
   // Items are priced by their target's name, lines of the quote by that of the price row, which may be its family's.
   const models = [...targets.map(({ target }) => target), ...quote.lines];
   const pricing = current === null ? null : pricingForModels(current, models, at);
-  const shown = pricing === null ? null : customerQuote(pricing, quote.lines, quote.margin);
+  const shown =
+    pricing === null ? null : customerQuote(pricing, quote.lines, { margin: quote.margin, mode: job.priceMode });
   await client.query(
     `UPDATE batch_jobs SET customer_pricing = $2, customer_estimated_amount = $3, customer_reserved_amount = $4
      WHERE job_id = $1`,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 import type { JobKey } from './job-rows.ts';
 import { notHeld } from './legal-holds.ts';
 
@@ -70,6 +70,7 @@ export async function listOpenDeletions(db: Queryable, limit: number): Promise<D
 type Asked = Pick<DataDeletion, 'tenantId' | 'customerId' | 'requestedAt'>;
 
 /** Of a deletion, as $1 to $3. */
+export const ITS_DOCUMENTS = 'd.tenant_id = $1 AND d.customer_id = $2 AND d.created_at <= $3';
 const ITS_JOBS = 'j.tenant_id = $1 AND j.customer_id = $2 AND j.created_at <= $3';
 const ENDED = "j.state IN ('completed', 'completed_with_errors', 'expired', 'cancelled', 'failed')";
 
@@ -84,7 +85,7 @@ export async function listDeletable(
   limit: number,
 ): Promise<(JobKey & { readonly isDraft: boolean })[]> {
   const { rows } = await db.query<JobKey & { isDraft: boolean }>(
-    `SELECT j.job_id AS uuid, j.bucket, j.state = 'draft' AS "isDraft" FROM batch_jobs j
+    `SELECT j.kind, j.job_id AS uuid, j.bucket, j.state = 'draft' AS "isDraft" FROM batch_jobs j
      WHERE ${ITS_JOBS} AND (j.state = 'draft' OR (${ENDED} AND j.content_deleted_at IS NULL)) AND ${notHeld('j')}
      ORDER BY j.job_id LIMIT $4`,
     [...valuesOf(deletion), limit],
@@ -101,7 +102,9 @@ export async function endDataDeletion(db: Queryable, deletion: DataDeletion, now
   const { rowCount } = await db.query(
     `UPDATE data_deletions SET ended_at = $5 WHERE deletion_id = $4 AND ended_at IS NULL AND NOT EXISTS (
        SELECT FROM batch_jobs j WHERE ${ITS_JOBS}
-         AND (j.content_deleted_at IS NULL OR j.removal_due_at IS NOT NULL OR j.provider_files_due_at IS NOT NULL))`,
+         AND (j.content_deleted_at IS NULL OR j.removal_due_at IS NOT NULL OR j.provider_files_due_at IS NOT NULL))
+     AND NOT EXISTS (
+       SELECT FROM documents d WHERE ${ITS_DOCUMENTS} AND (d.content_deleted_at IS NULL OR d.artifact_key IS NOT NULL))`,
     [...valuesOf(deletion), deletion.deletionId, now],
   );
   return rowCount === 1;
@@ -162,12 +165,12 @@ export interface LeftAtProvider {
 
 /** By job, those after one. */
 export async function listLeftAtProviders(db: Queryable, deletion: Asked, limit: number): Promise<LeftAtProvider[]> {
-  const { rows } = await db.query<Omit<LeftAtProvider, 'jobId'> & { readonly uuid: string }>(
-    `SELECT j.job_id AS uuid, m.provider, count(*)::int AS batches, max(j.retrieval_deadline) AS "expiresAt"
+  const { rows } = await db.query<Omit<LeftAtProvider, 'jobId'> & Pick<JobKey, 'kind' | 'uuid'>>(
+    `SELECT j.kind, j.job_id AS uuid, m.provider, count(*)::int AS batches, max(j.retrieval_deadline) AS "expiresAt"
      FROM batch_jobs j JOIN batch_provider_metadata m ON m.job_id = j.job_id
      WHERE ${ITS_JOBS} AND m.files_deleted_at IS NULL AND (m.provider_batch_id IS NOT NULL OR m.input_file_id IS NOT NULL)
-     GROUP BY j.job_id, m.provider ORDER BY j.job_id, m.provider LIMIT $4`,
+     GROUP BY j.kind, j.job_id, m.provider ORDER BY j.job_id, m.provider LIMIT $4`,
     [...valuesOf(deletion), limit],
   );
-  return rows.map(({ uuid, ...row }) => ({ ...row, jobId: fromUuid('job', uuid) }));
+  return rows.map(({ kind, uuid, ...row }) => ({ ...row, jobId: jobIdOf({ kind, uuid }) }));
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { JsonObject } from '../domain/json-object.ts';
 import { newId } from './ids.ts';
-import { enqueueDeliveries } from './webhook-outbox.ts';
+import { type DeliveredContent, enqueueDeliveries } from './webhook-outbox.ts';
 
 /** Something that happened, told to clients. */
 export interface Event {
@@ -21,6 +21,10 @@ export interface NewEvent {
   readonly projectId?: string | null;
   readonly type: string;
   readonly data: JsonObject;
+  /** The public id of what it is about; absent where that is the batch job. */
+  readonly subjectId?: string;
+  /** What deliveries carry in place of `data`, where that is content: it is in no event. */
+  readonly content?: DeliveredContent;
 }
 
 const DEFAULT_LIMIT = 500;
@@ -47,6 +51,8 @@ export async function insertEvent(client: pg.PoolClient, event: NewEvent): Promi
     jobId: event.jobId,
     projectId: event.projectId ?? null,
     data: event.data,
+    ...(event.subjectId !== undefined && { subjectId: event.subjectId }),
+    ...(event.content !== undefined && { content: event.content }),
   });
   return written;
 }

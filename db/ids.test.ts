@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { fromUuid, newId, toUuid } from './ids.ts';
+import { JOB_KINDS } from '../domain/job-kind.ts';
+import { fromUuid, jobIdOf, newId, parseJobId, toUuid } from './ids.ts';
 
 const UUID = '01a22cfc-08da-7aa7-bffe-0626aef48b7e';
 const JOB = 'job_01m8pfr26tfakvzzg64tqf92vy';
@@ -9,6 +10,7 @@ test.each([
   ['item', /^item_/],
   ['task', /^task_/],
   ['doc', /^doc_/],
+  ['documentRun', /^run_/],
   ['key', /^key_/],
   ['budget', /^bud_/],
   ['event', /^evt_/],
@@ -45,4 +47,19 @@ test.each([
 
 test('an id whose bits are no uuid is unknown, not an error', () => {
   expect(toUuid('job', 'job_01j7zzzzzzzzzzzzzzzzzzzzzz')).toBeNull();
+});
+
+test('one uuid has an id for each kind of job, and each leads back to its kind alone', () => {
+  const ids = JOB_KINDS.map((kind) => jobIdOf({ kind, uuid: UUID }));
+  expect(ids.map((id) => id.split('_')[0])).toEqual(['job', 'task', 'run']);
+  expect(ids.map(parseJobId)).toEqual(JOB_KINDS.map((kind) => ({ kind, uuid: UUID })));
+});
+
+test.each([
+  ['an item', fromUuid('item', UUID)],
+  ['a bare uuid', UUID],
+  ['a malformed id', 'task_01m8pfr26tfakvzzg64tqf92vu'],
+  ['nothing', ''],
+])('the id of %s is of no job', (_, id) => {
+  expect(parseJobId(id)).toBeNull();
 });

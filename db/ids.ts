@@ -1,4 +1,5 @@
 import { TypeID, typeid } from 'typeid-js';
+import { JOB_KINDS, type JobKind } from '../domain/job-kind.ts';
 
 /** The public prefix of each kind of id. Job and item ids are stored as uuid, all others as this text. */
 const PREFIX_OF = {
@@ -6,6 +7,9 @@ const PREFIX_OF = {
   item: 'item',
   task: 'task',
   doc: 'doc',
+  documentRun: 'run',
+  documentBatch: 'docbatch',
+  documentWebhook: 'docwhk',
   key: 'key',
   budget: 'bud',
   event: 'evt',
@@ -51,4 +55,22 @@ export function toUuid(kind: IdKind, id: string): string | null {
 /** The public id of a uuid as Postgres prints it. */
 export function fromUuid(kind: IdKind, uuid: string): string {
   return TypeID.fromUUID(PREFIX_OF[kind], uuid).toString();
+}
+
+const ID_KIND_OF_JOB = { batch: 'job', task: 'task', document: 'documentRun' } as const satisfies {
+  readonly [kind in JobKind]: IdKind;
+};
+
+/** The public id of what a job's rows stand for: `job_…`, `task_…` or `run_…`. */
+export function jobIdOf({ kind, uuid }: { readonly kind: JobKind; readonly uuid: string }): string {
+  return fromUuid(ID_KIND_OF_JOB[kind], uuid);
+}
+
+/** The kind and uuid behind such an id; null for any other, and for a malformed one. */
+export function parseJobId(id: string): { readonly kind: JobKind; readonly uuid: string } | null {
+  for (const kind of JOB_KINDS) {
+    const uuid = toUuid(ID_KIND_OF_JOB[kind], id);
+    if (uuid !== null) return { kind, uuid };
+  }
+  return null;
 }

@@ -34,7 +34,7 @@ export async function findIntakeJob(
     `SELECT j.bucket, j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.endpoint,
        j.request_defaults AS "requestDefaults", j.item_count AS "itemCount", t.policy
      FROM batch_jobs j JOIN tenants t ON t.tenant_id = j.tenant_id
-     WHERE j.job_id = $1 AND ${condition.sql}`,
+     WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql}`,
     [uuid, ...condition.values],
   );
   if (rows[0] === undefined) return null;
@@ -73,7 +73,7 @@ export async function lockIntakeJob(
   const { rows } = await client.query<Omit<LockedDraft, 'uuid'>>(
     `SELECT j.bucket, j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.manifest_no AS "manifestNo",
        j.first_item_no AS "firstItemNo", j.item_count AS "itemCount", j.item_bytes::float8 AS "itemBytes", j.retry_of IS NOT NULL AS "isRetry"
-     FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
+     FROM batch_jobs j WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );
   return rows[0] === undefined ? null : { uuid, ...rows[0] };

@@ -13,7 +13,7 @@ export interface LockedJob {
 }
 
 /**
- * Locks the job's row until the transaction ends, before anything else about the job is read or written. Null for a job
+ * Locks a batch job's row until the transaction ends, before anything else about the job is read or written. Null for a job
  * outside the scope. A lock not had in time is `job_busy`, by the transaction's option.
  */
 export async function lockJobInScope(
@@ -26,7 +26,7 @@ export async function lockJobInScope(
   const condition = scopeCondition(scope, 'j', 2);
   const { rows } = await client.query<Omit<LockedJob, 'uuid'>>(
     `SELECT j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
-     FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
+     FROM batch_jobs j WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );
   return rows[0] === undefined ? null : { uuid, ...rows[0] };

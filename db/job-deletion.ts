@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Database } from './client.ts';
+import { deleteDeliveredContent } from './delivered-content.ts';
 import { fromUuid } from './ids.ts';
 import { notHeld } from './legal-holds.ts';
 import { releaseOriginals } from './retry-release.ts';
@@ -93,5 +94,7 @@ export async function deleteContent(db: Database, job: StoredJob): Promise<void>
       ]);
     }
   }
+  await pool.query('DELETE FROM task_replies WHERE job_id = $1', [job.uuid]);
+  await deleteDeliveredContent(pool, job);
   await pool.query("UPDATE unmatched_lines SET raw = ''::bytea WHERE job_id = $1 AND raw <> ''::bytea", [job.uuid]);
 }

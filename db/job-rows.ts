@@ -1,18 +1,21 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
 import type { OveragePolicy } from '../domain/overage.ts';
+import type { PriceMode } from '../domain/pricing.ts';
 import type { Endpoint, Provider } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { StorageTerms } from '../domain/storage-terms.ts';
-import { fromUuid, toUuid } from './ids.ts';
+import { jobIdOf, parseJobId } from './ids.ts';
 import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { fromStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
-/** What finds a job's rows in every table. */
+/** What finds a job's rows in every table, and what they stand for: its money is on record by that name. */
 export interface JobKey {
+  readonly kind: JobKind;
   readonly uuid: string;
   readonly bucket: number;
 }
@@ -20,7 +23,8 @@ export interface JobKey {
 /** A job as the gateway's own code works with it. */
 export interface JobRow {
   readonly key: JobKey;
-  /** The public id. */
+  readonly kind: JobKind;
+  /** The public id: `job_…`, `task_…` or `run_…` by its kind. */
   readonly jobId: string;
   readonly tenantId: string;
   readonly projectId: string | null;
@@ -46,6 +50,8 @@ export interface JobRow {
   readonly notBefore: Date | null;
   readonly maxCost: Amount | null;
   readonly currency: string;
+  /** By which of its models' prices its items are charged. */
+  readonly priceMode: PriceMode;
   readonly submissionNo: number;
   readonly admittedAt: Date | null;
   readonly manifestNo: number;
@@ -84,9 +90,11 @@ async function readJobRow(db: Queryable, jobId: string, lock: Lock): Promise<Job
 
 type Lock = '' | 'FOR NO KEY UPDATE';
 
-/** Null for a job that is not there. */
+/** Null for a job that is not there, and for an id that says another kind than its job is of. */
 export async function findJobRow(db: Queryable, jobId: string, lock: Lock = ''): Promise<JobRow | null> {
-  const { rows } = await db.query(`SELECT * FROM batch_jobs WHERE job_id = $1 ${lock}`, [toUuid('job', jobId)]);
+  const named = parseJobId(jobId);
+  const values = [named?.uuid ?? null, named?.kind ?? null];
+  const { rows } = await db.query(`SELECT * FROM batch_jobs WHERE job_id = $1 AND kind = $2 ${lock}`, values);
   return rows[0] === undefined ? null : toJobRow(rows[0]);
 }
 
@@ -104,9 +112,11 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     return text === null ? null : parseNumeric(text);
   };
   const execution = get<StoredExecution>('execution');
+  const key: JobKey = { kind: get('kind'), uuid: get('job_id'), bucket: get('bucket') };
   return {
-    key: { uuid: get('job_id'), bucket: get('bucket') },
-    jobId: fromUuid('job', get('job_id')),
+    key,
+    kind: key.kind,
+    jobId: jobIdOf(key),
     tenantId: get('tenant_id'),
     projectId: get('project_id'),
     customerId: get('customer_id'),
@@ -125,6 +135,7 @@ function toJobRow(row: Record<string, unknown>): JobRow {
     notBefore: get('not_before'),
     maxCost: amount('max_cost'),
     currency: get('currency'),
+    priceMode: get('price_mode'),
     submissionNo: get('submission_no'),
     admittedAt: get('admitted_at'),
     manifestNo: get('manifest_no'),

@@ -1,4 +1,5 @@
 import { remainderOutcome } from '../domain/close-reason.ts';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { JobState } from '../domain/job-state.ts';
 import { type Amount, parseNumeric } from '../domain/money.ts';
 import { DEFAULT_OVERAGE_POLICY, type Overage, type OverageOutcome, type OveragePolicy } from '../domain/overage.ts';
@@ -7,13 +8,14 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { StorageTerms } from '../domain/storage-terms.ts';
 import { RAW_OUTPUT } from './artifacts.ts';
 import { CUSTOMER_REFUNDS, type CustomerMoney, type CustomerMoneyRow, toCustomerMoney } from './customer-money.ts';
-import { fromUuid } from './ids.ts';
+import { fromUuid, jobIdOf } from './ids.ts';
 import type { StoredExecution } from './job-rows.ts';
 import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { fromStoredRetryPolicy, type StoredRetryPolicy } from './stored-retry-policy.ts';
 
 /** A job with the small rows about it, as the api shows it. `jobId` is the public id. */
 export interface JobRecord {
+  readonly kind: JobKind;
   readonly jobId: string;
   readonly uuid: string;
   readonly bucket: number;
@@ -111,6 +113,7 @@ export const SELECT_JOB = `
 
 /** What pg gives for SELECT_JOB. */
 export interface JobViewRow extends CustomerMoneyRow, TermsRow {
+  readonly kind: JobKind;
   readonly job_id: string;
   readonly bucket: number;
   readonly tenant_id: string;
@@ -215,7 +218,8 @@ export function toJobRecord(row: JobViewRow): JobRecord {
 
 function identityOf(row: JobViewRow) {
   return {
-    jobId: fromUuid('job', row.job_id),
+    kind: row.kind,
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     uuid: row.job_id,
     bucket: row.bucket,
     tenantId: row.tenant_id,

@@ -36,15 +36,15 @@ export interface NewJob {
   readonly terms?: StorageTerms;
 }
 
-/** Null for an unknown, malformed or foreign id alike. */
+/** A batch job. Null for an unknown, malformed or foreign id alike. */
 export async function findJob(db: Queryable, scope: JobScope | null, jobId: string): Promise<JobRecord | null> {
   const uuid = toUuid('job', jobId);
   if (uuid === null) return null;
   const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await db.query<JobViewRow>(`${SELECT_JOB} WHERE j.job_id = $1 AND ${condition.sql}`, [
-    uuid,
-    ...condition.values,
-  ]);
+  const { rows } = await db.query<JobViewRow>(
+    `${SELECT_JOB} WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql}`,
+    [uuid, ...condition.values],
+  );
   return rows[0] === undefined ? null : toJobRecord(rows[0]);
 }
 
@@ -98,7 +98,7 @@ export interface JobPosition {
   readonly uuid: string;
 }
 
-/** Newest first. */
+/** Batch jobs, newest first. */
 export async function listJobs(
   db: Queryable,
   scope: JobScope | null,
@@ -107,7 +107,7 @@ export async function listJobs(
 ): Promise<JobRecord[]> {
   const condition = scopeCondition(scope, 'j', 1);
   const values = [...condition.values];
-  const conditions = [condition.sql];
+  const conditions = ["j.kind = 'batch'", condition.sql];
   const where = (sql: (...parameters: string[]) => string, ...given: unknown[]) => {
     conditions.push(sql(...given.map((_, index) => `$${values.length + index + 1}`)));
     values.push(...given);

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type Amount, parseNumeric } from '../domain/money.ts';
 import { fromUuid } from './ids.ts';
 import type { JobRecord } from './job-view.ts';
+import { nameOf, namesOf } from './ledger-names.ts';
 
 export interface LedgerEntryRecord {
   readonly event: string;
@@ -31,17 +32,17 @@ export interface LedgerPosition {
 export type LedgerView = 'tenant' | 'customer' | 'priced';
 
 /** Release and overage follow from the tenant's hold, adjustments from the provider's invoice: not a customer's affair. */
-const IS_PRICED = "AND e.event NOT IN ('batch.released', 'batch.overage', 'batch.adjusted')";
+const IS_PRICED = `AND e.event NOT IN ${namesOf('released', 'overage', 'adjusted')}`;
 const PRICED_JOINS = `
      JOIN batch_jobs j ON j.job_id = $2
      LEFT JOIN job_progress p ON p.job_id = $2
      LEFT JOIN item_outcomes o ON o.bucket = $1 AND o.job_id = $2 AND o.item_no = e.item_no AND e.item_no > 0`;
 const PRICED_AMOUNT = `CASE e.event
-       WHEN 'batch.item.settled' THEN coalesce(o.customer_amount, o.amount)
-       WHEN 'batch.item.refunded' THEN customer_share(coalesce(o.customer_amount, o.amount), e.amount, o.amount)
-       WHEN 'batch.estimated' THEN j.customer_estimated_amount
-       WHEN 'batch.reserved' THEN j.customer_reserved_amount
-       WHEN 'batch.reconciled' THEN p.customer_settled_amount
+       WHEN ${nameOf('item.settled')} THEN coalesce(o.customer_amount, o.amount)
+       WHEN ${nameOf('item.refunded')} THEN customer_share(coalesce(o.customer_amount, o.amount), e.amount, o.amount)
+       WHEN ${nameOf('estimated')} THEN j.customer_estimated_amount
+       WHEN ${nameOf('reserved')} THEN j.customer_reserved_amount
+       WHEN ${nameOf('reconciled')} THEN p.customer_settled_amount
        ELSE 0
      END`;
 

@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import { fromUuid, toUuid } from './ids.ts';
+import type { JobKind } from '../domain/job-kind.ts';
+import { jobIdOf, parseJobId } from './ids.ts';
+import { kindOf } from './job-kind.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -25,17 +27,19 @@ export function notHeld(job: string, { hasJob = true }: { readonly hasJob?: bool
     AND (h.job_id IS NULL OR ${byJob}) AND (h.customer_id IS NULL OR h.customer_id = ${job}.customer_id))`;
 }
 
-const COLUMNS = `hold_id AS "holdId", tenant_id AS "tenantId", customer_id AS "customerId", job_id AS "jobId", reason,
+const COLUMNS = `hold_id AS "holdId", tenant_id AS "tenantId", customer_id AS "customerId", job_id AS "jobId", ${kindOf('legal_holds.job_id')} AS "jobKind", reason,
   set_by AS "setBy", set_at AS "setAt", lifted_at AS "liftedAt", lifted_by AS "liftedBy"`;
 
-type HoldRow = LegalHold;
+interface HoldRow extends LegalHold {
+  readonly jobKind: JobKind;
+}
 
-function toHold(row: HoldRow): LegalHold {
-  return { ...row, jobId: row.jobId === null ? null : fromUuid('job', row.jobId) };
+function toHold({ jobKind, ...row }: HoldRow): LegalHold {
+  return { ...row, jobId: row.jobId === null ? null : jobIdOf({ kind: jobKind, uuid: row.jobId }) };
 }
 
 export async function insertHold(db: Queryable, hold: Omit<LegalHold, 'liftedAt' | 'liftedBy'>): Promise<void> {
-  const jobUuid = hold.jobId === null ? null : toUuid('job', hold.jobId);
+  const jobUuid = hold.jobId === null ? null : (parseJobId(hold.jobId)?.uuid ?? null);
   await db.query(
     `INSERT INTO legal_holds (hold_id, tenant_id, customer_id, job_id, reason, set_by, set_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,

@@ -36,7 +36,7 @@ export async function findCopySource(
     `SELECT bucket, endpoint, request_defaults AS "requestDefaults", manifest_no AS "manifestNo", first_item_no AS "firstItemNo",
        item_count AS "itemCount", ${TERMS_COLUMNS}, content_deleted_at IS NOT NULL OR request_body_deleted_at IS NOT NULL
          OR (storage IN ('pointers', 'hashes') AND completed_at IS NOT NULL) AS "isContentGone"
-     FROM batch_jobs j WHERE job_id = $1 AND ${condition.sql}`,
+     FROM batch_jobs j WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql}`,
     [uuid, ...condition.values],
   );
   return rows[0] === undefined ? null : { ...rows[0], uuid, terms: toStorageTerms(rows[0]) };

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 
 export interface OpenJob {
   readonly jobId: string;
@@ -12,21 +12,24 @@ export interface OpenJob {
   readonly cancelRequested: boolean;
 }
 
-/** Submitted jobs that have not ended; any of them, where there are more than `limit`, so that none is always left out. */
+/** A run over documents is not before its requests are written. */
+const HANDED_OVER = `(j.kind = 'batch' OR EXISTS (SELECT FROM batch_shards s WHERE s.job_id = j.job_id))`;
+
+/** Submitted jobs that run in batches and have not ended; any of them, where there are more than `limit`, so that none is always left out. */
 export async function listOpenJobs(
   db: Pick<pg.Pool, 'query'>,
   submittedBefore: Date,
   limit: number,
 ): Promise<OpenJob[]> {
   const { rows } = await db.query(
-    `SELECT job_id, submission_no, tenant_id, customer_id, requested_model, item_count, submitted_at, cancel_requested_at IS NOT NULL AS cancel_requested
-     FROM batch_jobs
-     WHERE state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND submitted_at < $1
+    `SELECT job_id, kind, submission_no, tenant_id, customer_id, requested_model, item_count, submitted_at, cancel_requested_at IS NOT NULL AS cancel_requested
+     FROM batch_jobs j
+     WHERE price_mode = 'batch' AND ${HANDED_OVER} AND state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND submitted_at < $1
      ORDER BY random() LIMIT $2`,
     [submittedBefore, limit],
   );
   return rows.map((row) => ({
-    jobId: fromUuid('job', row.job_id),
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     submissionNo: row.submission_no,
     tenantId: row.tenant_id,
     customerId: row.customer_id,

@@ -14,7 +14,7 @@ export interface PassedDeadline {
 const UNTOUCHED = `greatest(s.created_at, t.since, m.last_polled_at, m.accepted_at, m.create_started_at, m.ended_at) < j.deadline`;
 
 /**
- * Open jobs whose deadline passed before a time and that have begun shards without a sign since, or only shards that were
+ * Open batch jobs whose deadline passed before a time and that have begun shards without a sign since, or only shards that were
  * never begun. Any of them, where there are more than `limit`.
  */
 export async function listPassedDeadlines(db: Queryable, before: Date, limit: number): Promise<PassedDeadline[]> {
@@ -26,7 +26,7 @@ export async function listPassedDeadlines(db: Queryable, before: Date, limit: nu
      JOIN batch_shards s ON s.job_id = j.job_id AND s.state NOT IN ('settled', 'superseded')
      LEFT JOIN stage_times t ON t.job_id = s.job_id AND t.shard = s.shard
      LEFT JOIN batch_provider_metadata m ON m.job_id = s.job_id AND m.shard = s.shard AND m.attempt = s.attempt
-     WHERE j.state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND j.deadline < $1
+     WHERE j.kind = 'batch' AND j.state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND j.deadline < $1
      GROUP BY j.job_id
      HAVING bool_and(s.state = 'planned') OR count(*) FILTER (WHERE s.state <> 'planned' AND ${UNTOUCHED}) > 0
      ORDER BY random() LIMIT $2`,

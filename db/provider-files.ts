@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type AttemptRow, listAttemptsWhere } from './attempts.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 import type { JobKey } from './job-rows.ts';
 import { notHeld } from './legal-holds.ts';
 
@@ -18,11 +18,14 @@ export interface DueJob {
 /** Those that are due and not held, the longest due first. */
 export async function listDueJobs(db: Queryable, now: Date, limit: number): Promise<DueJob[]> {
   const { rows } = await db.query<JobKey & Omit<DueJob, 'key' | 'jobId'>>(
-    `SELECT job_id AS uuid, bucket, tenant_id AS "tenantId", retrieval_deadline AS "retrievalDeadline" FROM batch_jobs j
+    `SELECT kind, job_id AS uuid, bucket, tenant_id AS "tenantId", retrieval_deadline AS "retrievalDeadline" FROM batch_jobs j
      WHERE provider_files_due_at <= $1 AND ${notHeld('j')} ORDER BY provider_files_due_at LIMIT $2`,
     [now, limit],
   );
-  return rows.map(({ uuid, bucket, ...row }) => ({ key: { uuid, bucket }, jobId: fromUuid('job', uuid), ...row }));
+  return rows.map(({ kind, uuid, bucket, ...row }) => {
+    const key = { kind, uuid, bucket };
+    return { key, jobId: jobIdOf(key), ...row };
+  });
 }
 
 /** Attempts of a job whose provider may still have files of them, of which it was sent any. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ShardState } from '../domain/shard-state.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -19,22 +19,22 @@ const LAST_SIGN = `greatest(s.next_poll_at, s.waiting_since, s.created_at, t.sin
   m.ended_at)`;
 
 /**
- * Begun shards of open jobs without a sign since `before`, any of them: where there are more than `limit`, none is always
+ * Begun shards of open jobs that run in batches, without a sign since `before`, any of them: where there are more than `limit`, none is always
  * left out. What was not begun yet is its job's to start.
  */
 export async function listQuietShards(db: Queryable, before: Date, limit: number): Promise<QuietShard[]> {
   const { rows } = await db.query(
-    `SELECT s.job_id, j.tenant_id, s.shard, s.state, s.next_poll_at, ${LAST_SIGN} AS last_sign
+    `SELECT s.job_id, j.kind, j.tenant_id, s.shard, s.state, s.next_poll_at, ${LAST_SIGN} AS last_sign
      FROM batch_jobs j
      JOIN batch_shards s ON s.job_id = j.job_id AND s.state NOT IN ('planned', 'settled', 'superseded')
      LEFT JOIN stage_times t ON t.job_id = s.job_id AND t.shard = s.shard
      LEFT JOIN batch_provider_metadata m ON m.job_id = s.job_id AND m.shard = s.shard AND m.attempt = s.attempt
-     WHERE j.state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND ${LAST_SIGN} < $1
+     WHERE j.price_mode = 'batch' AND j.state IN ('validating', 'queued', 'running', 'finalizing', 'cancel_requested') AND ${LAST_SIGN} < $1
      ORDER BY random() LIMIT $2`,
     [before, limit],
   );
   return rows.map((row) => ({
-    jobId: fromUuid('job', row.job_id),
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     tenantId: row.tenant_id,
     shard: row.shard,
     state: row.state,

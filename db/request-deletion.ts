@@ -64,7 +64,7 @@ export async function deleteEndedRequests(
 /** Ended jobs whose requests are still to be deleted, the longest ended first. */
 export async function listRequestsDue(db: Queryable, limit: number): Promise<JobKey[]> {
   const { rows } = await db.query<JobKey>(
-    `SELECT job_id AS uuid, bucket FROM batch_jobs WHERE ${ENDED_WITH_REQUESTS} ORDER BY completed_at LIMIT $1`,
+    `SELECT kind, job_id AS uuid, bucket FROM batch_jobs WHERE ${ENDED_WITH_REQUESTS} ORDER BY completed_at LIMIT $1`,
     [limit],
   );
   return rows;

@@ -41,7 +41,7 @@ export async function lockRetrySource(
     `SELECT j.bucket, j.tenant_id AS "tenantId", j.project_id AS "projectId", j.customer_id AS "customerId", j.state,
        j.manifest_no AS "manifestNo", j.endpoint, j.request_defaults AS "requestDefaults",
        j.content_deleted_at IS NULL AND j.request_body_deleted_at IS NULL AND j.storage NOT IN ('pointers', 'hashes') AS "hasRequests"
-     FROM batch_jobs j WHERE j.job_id = $1 AND ${condition.sql} FOR NO KEY UPDATE`,
+     FROM batch_jobs j WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql} FOR NO KEY UPDATE`,
     [uuid, ...condition.values],
   );
   return rows[0] === undefined ? null : { uuid, ...rows[0] };

@@ -14,6 +14,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'provider_credentials', id: 'credential_id', column: 'sealed_key' },
   { table: 'webhook_secrets', id: 'secret_id', column: 'sealed' },
   { table: 'webhook_secrets', id: 'secret_id', column: 'previous_sealed' },
+  { table: 'task_replies', id: 'task_id', column: 'sealed' },
+  { table: 'webhook_deliveries', id: 'delivery_id', column: 'sealed_body' },
+  { table: 'document_rows', id: 'document_id', column: 'sealed' },
 ];
 
 export interface SealedValue {
@@ -21,14 +24,14 @@ export interface SealedValue {
   readonly sealed: Buffer;
 }
 
-/** In order of their ids, those after an id. */
+/** In order of their ids, those after an id, or with null the first. */
 export async function listSealed(
   db: Queryable,
   { table, id, column }: SealedColumn,
-  page: { readonly after: string; readonly limit: number },
+  page: { readonly after: string | null; readonly limit: number },
 ): Promise<SealedValue[]> {
   const { rows } = await db.query<SealedValue>(
-    `SELECT "${id}" AS id, "${column}" AS sealed FROM "${table}" WHERE "${column}" IS NOT NULL AND "${id}" > $1
+    `SELECT "${id}" AS id, "${column}" AS sealed FROM "${table}" WHERE "${column}" IS NOT NULL AND ("${id}" > $1 OR $1 IS NULL)
      ORDER BY "${id}" LIMIT $2`,
     [page.after, page.limit],
   );

@@ -42,6 +42,25 @@ export async function startStages(client: Queryable, job: JobKey): Promise<void>
   );
 }
 
+/**
+ * Ends the shards of a job that runs in one piece, and all its stages: it waited until `startedAt`, where it was begun at all,
+ * and ran from then on. The job's row must be locked.
+ */
+export async function endInOnePiece(
+  client: Queryable,
+  job: JobKey,
+  { startedAt, at }: { readonly startedAt: Date | null; readonly at: Date },
+): Promise<void> {
+  await client.query(
+    `WITH shards AS (UPDATE batch_shards SET state = 'settled', settled_at = $2 WHERE job_id = $1)
+     UPDATE stage_times SET stage = NULL, since = $2::timestamptz, ended_at = $2,
+       queued_ms = queued_ms + greatest(0, round(extract(epoch FROM coalesce($3, $2) - since) * 1000))::bigint,
+       running_ms = running_ms + greatest(0, round(extract(epoch FROM $2 - coalesce($3::timestamptz, $2)) * 1000))::bigint
+     WHERE job_id = $1 AND stage IS NOT NULL`,
+    [job.uuid, at, startedAt],
+  );
+}
+
 /** The halves of a shard go on with the time that it has spent, and it is no more. */
 export async function splitStages(client: Queryable, job: JobKey, shard: number): Promise<void> {
   await client.query(

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Provider } from '../domain/provider.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -21,15 +21,15 @@ const IS_OVER = `(s.state IN ('settled', 'superseded') OR j.state IN ('completed
 /** It holds room in the provider's queue and, where its create went unanswered, the turn of every other create. */
 export async function listStrayAttempts(db: Queryable, limit: number): Promise<StrayAttempt[]> {
   const { rows } = await db.query(
-    `SELECT m.job_id, j.tenant_id, m.shard, m.attempt, m.provider, s.provider_model, m.credential_id
+    `SELECT m.job_id, j.kind, j.tenant_id, m.shard, m.attempt, m.provider, s.provider_model, m.credential_id
      FROM batch_provider_metadata m
      JOIN batch_shards s ON s.job_id = m.job_id AND s.shard = m.shard
-     JOIN batch_jobs j ON j.job_id = m.job_id
+     JOIN batch_jobs j ON j.job_id = m.job_id AND j.price_mode = 'batch'
      WHERE m.closed_at IS NULL AND ${IS_OVER} ORDER BY random() LIMIT $1`,
     [limit],
   );
   return rows.map((row) => ({
-    jobId: fromUuid('job', row.job_id),
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     jobUuid: row.job_id,
     tenantId: row.tenant_id,
     shard: row.shard,

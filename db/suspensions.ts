@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
 import type { SpendingScope } from '../domain/overage.ts';
-import { fromUuid, newId } from './ids.ts';
+import { jobIdOf, newId } from './ids.ts';
+import { kindOf } from './job-kind.ts';
 import type { JobRow } from './job-rows.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
@@ -81,8 +83,8 @@ export async function liftSuspension(
 }
 
 const SELECT_SUSPENSION = `
-  SELECT suspension_id, tenant_id, scope, scope_id, job_id, overage_amount, currency, created_at, lifted_at, lifted_by, lift_reason
-  FROM spending_suspensions`;
+  SELECT suspension_id, tenant_id, scope, scope_id, job_id, ${kindOf('s.job_id')} AS kind, overage_amount, currency, created_at, lifted_at, lifted_by, lift_reason
+  FROM spending_suspensions s`;
 
 interface SuspensionRow {
   readonly suspension_id: string;
@@ -90,6 +92,7 @@ interface SuspensionRow {
   readonly scope: SpendingScope['scope'];
   readonly scope_id: string;
   readonly job_id: string;
+  readonly kind: JobKind;
   readonly overage_amount: string;
   readonly currency: string;
   readonly created_at: Date;
@@ -104,7 +107,7 @@ function toSuspension(row: SuspensionRow): Suspension {
     tenantId: row.tenant_id,
     scope: row.scope,
     scopeId: row.scope_id,
-    jobId: fromUuid('job', row.job_id),
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     overage: parseNumeric(row.overage_amount),
     currency: row.currency,
     createdAt: row.created_at,

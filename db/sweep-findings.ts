@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { JsonObject } from '../domain/json-object.ts';
 import type { FindingKind, FindingOutcome, Repair } from '../domain/sweep-finding.ts';
 import { outcomeOf } from '../domain/sweep-finding.ts';
-import { fromUuid, toUuid } from './ids.ts';
+import { jobIdOf, parseJobId } from './ids.ts';
+import { kindOf } from './job-kind.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -50,7 +51,7 @@ export async function recordFinding(db: Queryable, finding: NewFinding, at: Date
       subject,
       outcomeOf(repair, 1),
       outcomeOf(repair, 2),
-      jobId === null ? null : toUuid('job', jobId),
+      jobId === null ? null : (parseJobId(jobId)?.uuid ?? null),
       tenantId,
       JSON.stringify(facts),
     ],
@@ -80,9 +81,9 @@ export async function listFindings(
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<Finding[]> {
   const { rows } = await db.query(
-    `SELECT finding_no, kind, subject, outcome, job_id, tenant_id, facts, times, first_found_at, last_found_at
-     FROM sweep_findings
-     WHERE ($1::text IS NULL OR kind = $1) AND ($2::text IS NULL OR outcome = $2) AND ($3::bigint IS NULL OR finding_no < $3)
+    `SELECT finding_no, kind, subject, outcome, job_id, ${kindOf('f.job_id')} AS job_kind, tenant_id, facts, times, first_found_at, last_found_at
+     FROM sweep_findings f
+     WHERE ($1::text IS NULL OR f.kind = $1) AND ($2::text IS NULL OR outcome = $2) AND ($3::bigint IS NULL OR finding_no < $3)
      ORDER BY finding_no DESC LIMIT $4`,
     [kind ?? null, outcome ?? null, before, limit],
   );
@@ -91,7 +92,7 @@ export async function listFindings(
     kind: row.kind,
     subject: row.subject,
     outcome: row.outcome,
-    jobId: row.job_id === null ? null : fromUuid('job', row.job_id),
+    jobId: row.job_id === null ? null : jobIdOf({ kind: row.job_kind, uuid: row.job_id }),
     tenantId: row.tenant_id,
     facts: row.facts,
     times: row.times,

@@ -70,12 +70,12 @@ async function lockCaps(client: pg.PoolClient, tenantId: string): Promise<void> 
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('tenant caps:' || $1, 0))", [tenantId]);
 }
 
-/** What the tenant holds now and may hold, without a lock. Costs by the tenant's jobs, never by their items. */
+/** What the tenant holds now and may hold, without a lock: drafts of batch jobs, items and content of jobs of every kind, and uploaded documents. Costs by the tenant's jobs and documents, never by items. */
 export async function readRoom(db: Queryable, tenantId: string): Promise<Room> {
   const { rows } = await db.query<{ policy: JsonObject; drafts: number; openItems: number; storedBytes: number }>(
     `SELECT t.policy,
        (SELECT count(*) FROM batch_jobs j
-        WHERE j.tenant_id = $1 AND j.admitted_at IS NULL AND j.state IN ('draft', 'validating'))::int AS drafts,
+        WHERE j.tenant_id = $1 AND j.kind = 'batch' AND j.admitted_at IS NULL AND j.state IN ('draft', 'validating'))::int AS drafts,
        (SELECT coalesce(sum(j.item_count), 0) FROM batch_jobs j
         WHERE j.tenant_id = $1 AND j.state NOT IN ('completed', 'completed_with_errors', 'expired', 'cancelled', 'failed'))::float8
          AS "openItems",
@@ -83,6 +83,7 @@ export async function readRoom(db: Queryable, tenantId: string): Promise<Room> {
          (SELECT coalesce(sum(CASE WHEN j.request_body_deleted_at IS NULL THEN j.item_bytes ELSE 0 END + coalesce(p.result_bytes, 0)), 0)
           FROM batch_jobs j LEFT JOIN job_progress p ON p.job_id = j.job_id
           WHERE j.tenant_id = $1 AND j.content_deleted_at IS NULL)::float8
+         + (SELECT coalesce(sum(d.bytes), 0) FROM documents d WHERE d.tenant_id = $1 AND d.content_deleted_at IS NULL)::float8
        ELSE 0 END AS "storedBytes"
      FROM tenants t WHERE t.tenant_id = $1`,
     [tenantId],

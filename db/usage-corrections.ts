@@ -5,15 +5,16 @@ import type { Provider } from '../domain/provider.ts';
 import type { UsageKind } from '../domain/usage-kind.ts';
 import { fromUuid } from './ids.ts';
 import type { JobKey } from './job-rows.ts';
+import { namesOf } from './ledger-names.ts';
 import { type UsageWindow, windowCondition, windowValues } from './usage-window.ts';
 
 /** Of `ledger_entries` e: what changes the tenant's charge after an item settled. As the indexes have it. */
-export const IS_CORRECTION = `e.event IN ('batch.item.refunded', 'batch.adjusted') AND e.account = 'tenant'`;
+export const IS_CORRECTION = `e.event IN ${namesOf('item.refunded', 'adjusted')} AND e.account = 'tenant'`;
 
-export const CORRECTION_KIND = `CASE e.event WHEN 'batch.item.refunded' THEN 'refund' ELSE 'adjustment' END`;
+export const CORRECTION_KIND = `CASE WHEN e.event IN ${namesOf('item.refunded')} THEN 'refund' ELSE 'adjustment' END`;
 
 /** What is charged more: below zero where it was given back. */
-export const CORRECTION_AMOUNT = `CASE e.event WHEN 'batch.item.refunded' THEN -e.amount ELSE e.amount END`;
+export const CORRECTION_AMOUNT = `CASE WHEN e.event IN ${namesOf('item.refunded')} THEN -e.amount ELSE e.amount END`;
 
 /**
  * The same in the prices of the job's customer (of `batch_jobs` j and the item's outcome o): of an item its share; what is

@@ -1,9 +1,11 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { JobState } from '../domain/job-state.ts';
+import type { PriceMode } from '../domain/pricing.ts';
 import type { Endpoint } from '../domain/provider.ts';
 import type { StorageTerms } from '../domain/storage-terms.ts';
 import { RAW_OUTPUT } from './artifacts.ts';
-import { fromUuid, toUuid } from './ids.ts';
+import { jobIdOf, parseJobId } from './ids.ts';
 import { type JobScope, scopeCondition } from './job-scope.ts';
 import { type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { IS_CORRECTION } from './usage-corrections.ts';
@@ -16,6 +18,7 @@ const COMPLETED_MARGIN = "interval '1 day'";
 
 /** What every record of a job's usage says of the job: of its own row alone, so that it outlives its owners. */
 export interface UsageJob {
+  readonly kind: JobKind;
   readonly jobId: string;
   readonly uuid: string;
   readonly bucket: number;
@@ -28,6 +31,7 @@ export interface UsageJob {
   readonly metadata: Readonly<Record<string, string>>;
   readonly state: JobState;
   readonly currency: string;
+  readonly priceMode: PriceMode;
   readonly priceBookVersion: string | null;
   /** The earliest day on which a provider forgets results. */
   readonly retrievalDeadline: Date | null;
@@ -45,6 +49,7 @@ export interface UsageJob {
 }
 
 interface UsageJobRow extends TermsRow {
+  readonly kind: JobKind;
   readonly job_id: string;
   readonly bucket: number;
   readonly tenant_id: string;
@@ -56,6 +61,7 @@ interface UsageJobRow extends TermsRow {
   readonly metadata: Record<string, string>;
   readonly state: JobState;
   readonly currency: string;
+  readonly price_mode: PriceMode;
   readonly price_book_version: string | null;
   readonly retrieval_deadline: Date | null;
   readonly expires_at: Date | null;
@@ -68,20 +74,20 @@ interface UsageJobRow extends TermsRow {
 }
 
 const SELECT_USAGE_JOB = `
-  SELECT j.job_id, j.bucket, j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.name, j.metadata, j.state,
-    j.currency, j.price_book_version, j.retrieval_deadline, j.expires_at, j.content_deleted_at, j.completed_at, j.request_body_deleted_at,
+  SELECT j.kind, j.job_id, j.bucket, j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.name, j.metadata, j.state,
+    j.currency, j.price_mode, j.price_book_version, j.retrieval_deadline, j.expires_at, j.content_deleted_at, j.completed_at, j.request_body_deleted_at,
     j.storage, j.read_window_ms, j.content_retention_ms, j.delete_provider_files, j.item_count, p.last_seq, ${RAW_OUTPUT} AS raw_output
   FROM batch_jobs j LEFT JOIN job_progress p ON p.job_id = j.job_id`;
 
-/** Null for an unknown, malformed or foreign id. */
+/** Of any kind. Null for an unknown, malformed or foreign id. */
 export async function findUsageJob(db: Queryable, scope: JobScope, jobId: string): Promise<UsageJob | null> {
-  const uuid = toUuid('job', jobId);
-  if (uuid === null) return null;
-  const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await db.query<UsageJobRow>(`${SELECT_USAGE_JOB} WHERE j.job_id = $1 AND ${condition.sql}`, [
-    uuid,
-    ...condition.values,
-  ]);
+  const named = parseJobId(jobId);
+  if (named === null) return null;
+  const condition = scopeCondition(scope, 'j', 3);
+  const { rows } = await db.query<UsageJobRow>(
+    `${SELECT_USAGE_JOB} WHERE j.job_id = $1 AND j.kind = $2 AND ${condition.sql}`,
+    [named.uuid, named.kind, ...condition.values],
+  );
   return rows[0] === undefined ? null : toUsageJob(rows[0]);
 }
 
@@ -104,16 +110,17 @@ export async function listUsageJobs(
 }
 
 /**
- * SQL that holds for jobs (as j) that may have a record in the window: those that are open, that ended in it or later, or
+ * SQL that holds for jobs (as j) of the window's kind that may have a record in it: those that are open, that ended in it or later, or
  * that were corrected in it. Its parameters are from `$first` on, after the scope's three, which are the first.
  */
-export function inWindow({ from, to, written }: UsageWindow, scope: JobScope | null, first: number): string {
-  if (from === null && to === null && written === null) return '';
+export function inWindow({ from, to, written, jobKind }: UsageWindow, scope: JobScope | null, first: number): string {
+  const ofKind = jobKind === null ? '' : `AND j.kind = '${jobKind}'`;
+  if (from === null && to === null && written === null) return ofKind;
   const [fromAt, toAt, sinceAt, fromXid, toXid] = [0, 1, 2, 3, 4].map((index) => `$${first + index}`);
   const tenant = scope === null ? 'true' : 'c.tenant_id = $1';
   const begun = `c.submitted_at IS NOT NULL AND (${toAt}::timestamptz IS NULL OR c.submitted_at < ${toAt})`;
   const ended = `c.completed_at >= coalesce(greatest(${fromAt}::timestamptz, ${sinceAt}::timestamptz), '-infinity') - ${COMPLETED_MARGIN}`;
-  return `AND j.job_id IN (
+  return `${ofKind} AND j.job_id IN (
     SELECT c.job_id FROM batch_jobs c WHERE ${tenant} AND ${begun} AND c.completed_at IS NULL
     UNION ALL SELECT c.job_id FROM batch_jobs c WHERE ${tenant} AND ${begun} AND ${ended}
     UNION ALL SELECT e.subject_id FROM ledger_entries e WHERE ${IS_CORRECTION}
@@ -129,7 +136,8 @@ export function inWindowValues({ from, to, written }: UsageWindow): unknown[] {
 
 function toUsageJob(row: UsageJobRow): UsageJob {
   return {
-    jobId: fromUuid('job', row.job_id),
+    kind: row.kind,
+    jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }),
     uuid: row.job_id,
     bucket: row.bucket,
     tenantId: row.tenant_id,
@@ -141,6 +149,7 @@ function toUsageJob(row: UsageJobRow): UsageJob {
     metadata: row.metadata,
     state: row.state,
     currency: row.currency,
+    priceMode: row.price_mode,
     priceBookVersion: row.price_book_version,
     retrievalDeadline: row.retrieval_deadline,
     providerDeadline: row.expires_at,

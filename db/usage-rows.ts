@@ -17,7 +17,8 @@ import { windowCondition } from './usage-window.ts';
  * was used, refunds and adjustments with nothing used. The window's four parameters are from `$window` on.
  */
 export function movements(jobs: string, window: number, isCustomer: string): string {
-  const job = 'j.job_id, j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.currency';
+  const job =
+    'j.job_id, j.kind AS job_kind, j.tenant_id, j.project_id, j.customer_id, j.api_key_id, j.endpoint, j.currency';
   return `
     SELECT ${job}, 'charge' AS kind, o.settled_at AS at, o.written_by, s.provider, o.model, o.state, o.usage_estimated,
       o.input_tokens, o.cached_input_tokens, o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.amount,

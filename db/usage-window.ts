@@ -1,15 +1,18 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 
-/** Which movements of money an export is about. */
+/** Which movements of money an export is about, and of what jobs. */
 export interface UsageWindow {
   /** Made at or after, and before. */
   readonly from: Date | null;
   readonly to: Date | null;
   /** Written by transactions from `fromXid` on and before `toXid`; all where null. `sinceAt` is when the first ended. */
   readonly written: { readonly fromXid: string; readonly sinceAt: Date; readonly toXid: string } | null;
+  /** Of jobs of one kind; of all where null. */
+  readonly jobKind: JobKind | null;
 }
 
-export const WHOLE_WINDOW: UsageWindow = { from: null, to: null, written: null };
+export const WHOLE_WINDOW: UsageWindow = { from: null, to: null, written: null, jobKind: null };
 
 /** SQL that holds for a movement at `at`, written by `writtenBy`, in the window; its four parameters are from `$first` on. */
 export function windowCondition(at: string, writtenBy: string, first: number): string {

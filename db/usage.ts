@@ -22,6 +22,7 @@ const GROUP_COLUMNS = {
   project: 'm.project_id',
   customer: 'm.customer_id',
   api_key: 'm.api_key_id',
+  job_kind: 'm.job_kind',
   provider: 'm.provider',
   model: 'm.model',
   endpoint: 'm.endpoint',

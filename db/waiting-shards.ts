@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { AccountKey, ShardKey } from './capacity-accounts.ts';
-import { fromUuid } from './ids.ts';
+import { jobIdOf } from './ids.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
@@ -9,7 +10,7 @@ type Queryable = Pick<pg.Pool, 'query'>;
  * wanted to try again has nobody to act for it, and holds up nobody.
  */
 const WAITING = `FROM batch_shards s
-  JOIN batch_jobs j ON j.job_id = s.job_id AND j.cancel_requested_at IS NULL
+  JOIN batch_jobs j ON j.job_id = s.job_id AND j.price_mode = 'batch' AND j.cancel_requested_at IS NULL
   JOIN batch_provider_metadata m ON m.job_id = s.job_id AND m.shard = s.shard AND m.attempt = s.attempt
   WHERE m.credential_id = $1 AND s.provider = $2 AND s.state = 'waiting' AND s.waiting_reason = $4
     AND (s.next_poll_at IS NULL OR s.next_poll_at > $3::timestamptz - interval '10 minutes')`;
@@ -67,12 +68,13 @@ async function findFirst(
   but: ShardKey,
 ): Promise<WaitingShard | null> {
   const [job, shard] = [`$${parameters.length + 1}::uuid`, `$${parameters.length + 2}::int`];
-  const { rows } = await db.query<{ job_id: string; shard: number }>(
-    `SELECT s.job_id, s.shard ${WAITING} ${where} AND (s.job_id, s.shard) <> (${job}, ${shard})
+  const { rows } = await db.query<{ job_id: string; kind: JobKind; shard: number }>(
+    `SELECT s.job_id, j.kind, s.shard ${WAITING} ${where} AND (s.job_id, s.shard) <> (${job}, ${shard})
      ORDER BY s.waiting_since, s.job_id, s.shard LIMIT 1`,
     [...parameters, but.jobUuid, but.shard],
   );
-  return rows[0] === undefined ? null : { jobId: fromUuid('job', rows[0].job_id), shard: rows[0].shard };
+  const [row] = rows;
+  return row === undefined ? null : { jobId: jobIdOf({ kind: row.kind, uuid: row.job_id }), shard: row.shard };
 }
 
 function waitingFor(

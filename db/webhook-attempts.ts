@@ -11,7 +11,10 @@ export interface LockedDelivery {
   readonly endpointId: string | null;
   readonly url: string;
   readonly receiver: string;
-  readonly body: string;
+  /** Null where it is sealed, or was deleted. */
+  readonly body: string | null;
+  /** Content; null where it is none, or was deleted. */
+  readonly sealedBody: Buffer | null;
   readonly state: DeliveryState;
   readonly run: number;
   readonly attempts: number;
@@ -30,7 +33,7 @@ export interface LockedDelivery {
 export async function lockDelivery(client: Queryable, deliveryId: string, now: Date): Promise<LockedDelivery | null> {
   const { rows } = await client.query<Omit<LockedDelivery, 'giveUpAfterMs'> & { readonly giveUpAfterMs: string }>(
     `SELECT d.delivery_id AS "deliveryId", d.event_id AS "eventId", d.tenant_id AS "tenantId", d.endpoint_id AS "endpointId",
-       coalesce(d.url, e.url) AS url, d.receiver, d.body, d.state, d.run, d.attempts, d.waits,
+       coalesce(d.url, e.url) AS url, d.receiver, d.body, d.sealed_body AS "sealedBody", d.state, d.run, d.attempts, d.waits,
        d.give_up_after_ms AS "giveUpAfterMs", d.give_up_at AS "giveUpAt",
        e.disabled_at IS NOT NULL AS "isDisabled", e.deleted_at IS NOT NULL AS "isDeleted", d.secret_id AS "secretId", s.sealed,
        CASE WHEN s.previous_until > $2 THEN s.previous_sealed END AS "previousSealed"

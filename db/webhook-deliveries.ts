@@ -22,6 +22,10 @@ export interface DeliveryRow {
   readonly giveUpAt: Date | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
+  /** False where it held content that was deleted. */
+  readonly hasBody: boolean;
+  /** Of the task whose content it holds; null for any other. */
+  readonly taskEndedAt: Date | null;
   /** What a replay would run into. */
   readonly endpointState: 'deleted' | 'disabled' | null;
 }
@@ -47,9 +51,11 @@ const SELECT_DELIVERY = `
     d.tenant_id AS "tenantId", d.endpoint_id AS "endpointId", coalesce(d.url, e.url) AS url, d.state, d.run, d.attempts,
     d.status_code AS "statusCode", d.error, d.next_attempt_at AS "nextAttemptAt", d.give_up_at AS "giveUpAt",
     d.created_at AS "createdAt", d.ended_at AS "endedAt",
+    d.body IS NOT NULL OR d.sealed_body IS NOT NULL AS "hasBody", a.completed_at AS "taskEndedAt",
     CASE WHEN e.deleted_at IS NOT NULL THEN 'deleted' WHEN e.disabled_at IS NOT NULL THEN 'disabled' END AS "endpointState"
   FROM webhook_deliveries d
-  LEFT JOIN webhook_endpoints e ON e.endpoint_id = d.endpoint_id`;
+  LEFT JOIN webhook_endpoints e ON e.endpoint_id = d.endpoint_id
+  LEFT JOIN async_tasks a ON a.task_id = d.content_of`;
 
 /** Null for one that is unknown, malformed or out of scope. */
 export async function findDelivery(

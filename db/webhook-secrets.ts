@@ -17,8 +17,9 @@ export interface NewSecret {
   readonly secretId: string;
   readonly sealed: Buffer;
   readonly createdAt: Date;
-  /** Null for the secret of the webhooks that jobs bring along. */
+  /** Null for the secret of the webhooks that jobs bring along, and for that of the webhook of documents. */
   readonly endpointId: string | null;
+  readonly documentWebhookId?: string;
 }
 
 const COLUMNS = `secret_id AS "secretId", sealed, created_at AS "createdAt", rotated_at AS "rotatedAt", previous_until AS "previousUntil"`;
@@ -31,14 +32,15 @@ export function secretContext(secretId: string): string {
 /** False where its holder has one already. */
 export async function insertSecret(db: Queryable, holder: JobScope, secret: NewSecret): Promise<boolean> {
   const { rowCount } = await db.query(
-    `INSERT INTO webhook_secrets (secret_id, tenant_id, project_id, customer_id, endpoint_id, sealed, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    `INSERT INTO webhook_secrets (secret_id, tenant_id, project_id, customer_id, endpoint_id, document_webhook_id, sealed, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
     [
       secret.secretId,
       holder.tenantId,
       holder.projectId,
       holder.customerId,
       secret.endpointId,
+      secret.documentWebhookId ?? null,
       secret.sealed,
       secret.createdAt,
     ],
@@ -64,7 +66,7 @@ export async function findJobSecret(
   const { rows } = await db.query<SecretRow>(
     `SELECT ${COLUMNS} FROM webhook_secrets
      WHERE tenant_id = $1 AND project_id IS NOT DISTINCT FROM $2 AND customer_id IS NOT DISTINCT FROM $3
-       AND endpoint_id IS NULL ${lock ? 'FOR NO KEY UPDATE' : ''}`,
+       AND endpoint_id IS NULL AND document_webhook_id IS NULL ${lock ? 'FOR NO KEY UPDATE' : ''}`,
     [holder.tenantId, holder.projectId, holder.customerId],
   );
   return rows[0] ?? null;
@@ -113,7 +115,7 @@ export async function insertJobWebhook(
     `INSERT INTO direct_webhooks (subject_id, tenant_id, url, event_types, secret_id, created_at)
      SELECT $1, s.tenant_id, $3, $4, s.secret_id, $5
      FROM api_keys k
-     JOIN webhook_secrets s ON s.tenant_id = k.tenant_id AND s.endpoint_id IS NULL
+     JOIN webhook_secrets s ON s.tenant_id = k.tenant_id AND s.endpoint_id IS NULL AND s.document_webhook_id IS NULL
        AND s.project_id IS NOT DISTINCT FROM k.project_id AND s.customer_id IS NOT DISTINCT FROM k.customer_id
      WHERE k.key_id = $2`,
     [job.jobId, job.apiKeyId, webhook.url, webhook.eventTypes, job.createdAt],

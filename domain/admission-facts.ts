@@ -5,6 +5,7 @@ import type { ModelAliases } from './model-alias.ts';
 import type { Amount } from './money.ts';
 import type { OutputHistory } from './output-history.ts';
 import type { SpendingScope } from './overage.ts';
+import type { PriceMode } from './pricing.ts';
 import type { Endpoint, Provider } from './provider.ts';
 import type { Calibration } from './token-calibration.ts';
 
@@ -49,7 +50,19 @@ export interface AllowList {
   readonly providers: readonly Provider[] | null;
 }
 
+/**
+ * How requests are to run: in a provider's batches, or each on its ordinary endpoint, where what holds for batches alone (that
+ * the model runs in them, their price, their limits) does not matter.
+ */
+export type RunMode = 'batch' | 'direct';
+
+/** The price that requests of a mode are charged by. */
+export const PRICE_OF_MODE = { batch: 'batch', direct: 'standard' } as const satisfies {
+  readonly [mode in RunMode]: PriceMode;
+};
+
 export interface AdmissionFacts {
+  readonly mode: RunMode;
   /** Decides between weighted targets, so that validate and submit choose the same. */
   readonly jobId: string;
   readonly catalogue: Catalogue;

@@ -25,6 +25,7 @@ function group(overrides: Partial<ItemGroup> = {}): ItemGroup {
 
 function facts(overrides: Partial<AdmissionFacts> = {}): AdmissionFacts {
   return {
+    mode: 'batch',
     jobId: 'job_1',
     catalogue: CATALOGUE,
     allowLists: [],

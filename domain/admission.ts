@@ -1,5 +1,5 @@
 import { suspensionMessage } from './account-suspension.ts';
-import type { AdmissionFacts, BudgetFact } from './admission-facts.ts';
+import { type AdmissionFacts, type BudgetFact, PRICE_OF_MODE } from './admission-facts.ts';
 import { customerQuote, pricingForModels } from './customer-pricing.ts';
 import type { ErrorCode } from './gateway-error.ts';
 import { quoteJob } from './job-quote.ts';
@@ -192,9 +192,12 @@ function judgeMoney(facts: AdmissionFacts, quote: Quote, budgets: Verdict['budge
 }
 
 /** What the job would hold, in the prices its `max_cost` is in. */
-function heldInPricesOf({ maxCostPricing: pricing, at }: AdmissionFacts, quote: Quote): Amount {
+function heldInPricesOf({ maxCostPricing: pricing, at, mode }: AdmissionFacts, quote: Quote): Amount {
   if (!pricing) return quote.reserved;
-  return customerQuote(pricingForModels(pricing, quote.lines, at), quote.lines, quote.margin).reserved;
+  return customerQuote(pricingForModels(pricing, quote.lines, at), quote.lines, {
+    margin: quote.margin,
+    mode: PRICE_OF_MODE[mode],
+  }).reserved;
 }
 
 /** Why nothing new may start, before what it would cost: no other correction helps while it lasts. */

@@ -72,6 +72,7 @@ const NO_SUCH_MEMBER: readonly FeatureRefusal[] = [
 const NO_STATE: FeatureRefusal = {
   feature: 'PROVIDER_STATE',
   message: "Anthropic's batch mode refuses store and previous_thread_event_id. Remove them.",
+  ofBatchMode: true,
 };
 
 /** `messages` bodies pass as they are; chat completions are translated. The API version is part of every request. */

@@ -5,6 +5,8 @@ import type { Feature } from './request-features.ts';
 export interface FeatureRefusal {
   readonly feature: Feature;
   readonly message: string;
+  /** True where only the batch mode refuses it, and not the model on its ordinary endpoint. */
+  readonly ofBatchMode?: true;
 }
 
 /** What one provider batch may hold, and how much of it the provider takes in. Null where nothing is published. */

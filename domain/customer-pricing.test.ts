@@ -44,10 +44,19 @@ test.each([
 
 test('the customer’s own list wins over the markup, and says nothing of other models', () => {
   const charge = parseAmount('0.30');
-  expect(customerAmount(PRICING, MINI, USAGE, charge)).toBe(parseAmount('0.0014'));
-  expect(customerAmount(PRICING, OTHER, USAGE, charge)).toBe(parseAmount('0.345'));
+  const charged = { usage: USAGE, amount: charge, mode: 'batch' } as const;
+  expect(customerAmount(PRICING, MINI, charged)).toBe(parseAmount('0.0014'));
+  expect(customerAmount(PRICING, OTHER, charged)).toBe(parseAmount('0.345'));
   const long = { ...USAGE, inputTokens: 1001 };
-  expect(customerAmount(PRICING, MINI, long, charge)).toBe(parseAmount('0.002802'));
+  expect(customerAmount(PRICING, MINI, { ...charged, usage: long })).toBe(parseAmount('0.002802'));
+});
+
+test('on the ordinary endpoint the customer’s own standard price holds', () => {
+  const charged = { usage: USAGE, amount: parseAmount('0.30'), mode: 'standard' } as const;
+  expect(customerAmount(PRICING, MINI, charged)).toBe(parseAmount('0.0028'));
+  const line = { ...MINI, items: 2, inputTokens: 2000, outputTokens: 200, amount: parseAmount('7') };
+  expect(customerEstimate(PRICING, line, 'standard')).toBe(parseAmount('0.0056'));
+  expect(customerQuote(PRICING, [line], { margin: '0', mode: 'standard' }).amount).toBe(parseAmount('0.0056'));
 });
 
 test('a quote is the sum of its lines, each in the customer’s prices, and its margin rounded up', () => {
@@ -55,8 +64,8 @@ test('a quote is the sum of its lines, each in the customer’s prices, and its 
     { ...MINI, items: 2, inputTokens: 2000, outputTokens: 200, amount: parseAmount('7') },
     { ...OTHER, items: 1, inputTokens: 10, outputTokens: 5, amount: parseAmount('0.000000000003') },
   ];
-  expect(lines.map((line) => customerEstimate(PRICING, line))).toEqual([parseAmount('0.0028'), 3n]);
-  expect(customerQuote(PRICING, lines, '0.10')).toEqual({
+  expect(lines.map((line) => customerEstimate(PRICING, line, 'batch'))).toEqual([parseAmount('0.0028'), 3n]);
+  expect(customerQuote(PRICING, lines, { margin: '0.10', mode: 'batch' })).toEqual({
     amount: parseAmount('0.002800000003'),
     reserved: parseAmount('0.003080000004'),
   });

@@ -1,7 +1,7 @@
 import { AMOUNT_SCALE, type Amount, parseAmount } from './money.ts';
 import { createPriceBook } from './price-book.ts';
 import type { PriceRow } from './price-row.ts';
-import { priceEstimate, priceUsage } from './pricing.ts';
+import { type PriceMode, priceEstimate, priceUsage } from './pricing.ts';
 import type { Provider } from './provider.ts';
 import { divideHalfEven, divideRoundingUp } from './rounding.ts';
 import type { Usage } from './usage.ts';
@@ -28,9 +28,13 @@ export function markUp(amount: Amount, markupPercent: string): Amount {
 }
 
 /** What the customer is shown of one item: its own list where that has the model, else the tenant's charge marked up. */
-export function customerAmount(pricing: CustomerPricing, target: PricedModel, usage: Usage, amount: Amount): Amount {
+export function customerAmount(
+  pricing: CustomerPricing,
+  target: PricedModel,
+  { usage, amount, mode }: { readonly usage: Usage; readonly amount: Amount; readonly mode: PriceMode },
+): Amount {
   const own = findOwnPrice(pricing, target);
-  return own === null ? markUp(amount, pricing.markupPercent) : priceUsage(own, usage, 'batch');
+  return own === null ? markUp(amount, pricing.markupPercent) : priceUsage(own, usage, mode);
 }
 
 /** The customer's part of what was taken back of an item: in proportion, half to even. */
@@ -47,20 +51,20 @@ export interface EstimateLine extends PricedModel {
 }
 
 /** What the customer is told a line will cost. By a list, all items are taken to be as long as their average. */
-export function customerEstimate(pricing: CustomerPricing, line: EstimateLine): Amount {
+export function customerEstimate(pricing: CustomerPricing, line: EstimateLine, mode: PriceMode): Amount {
   const own = findOwnPrice(pricing, line);
   if (own === null) return markUp(line.amount, pricing.markupPercent);
   const longest = line.items === 0 ? 0 : Math.ceil(line.inputTokens / line.items);
-  return priceEstimate(own, line.inputTokens, line.outputTokens, 'batch', longest);
+  return priceEstimate(own, line.inputTokens, line.outputTokens, mode, longest);
 }
 
 /** Estimate and hold of a whole quote in the customer's prices; the hold is rounded up as the gateway's own is. */
 export function customerQuote(
   pricing: CustomerPricing,
   lines: readonly EstimateLine[],
-  margin: string,
+  { margin, mode }: { readonly margin: string; readonly mode: PriceMode },
 ): { readonly amount: Amount; readonly reserved: Amount } {
-  const amount = lines.reduce((sum, line) => sum + customerEstimate(pricing, line), 0n);
+  const amount = lines.reduce((sum, line) => sum + customerEstimate(pricing, line, mode), 0n);
   return { amount, reserved: amount + divideRoundingUp(amount * parseAmount(margin), AMOUNT_SCALE) };
 }
 

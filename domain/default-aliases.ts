@@ -1,6 +1,9 @@
 import type { AliasTarget, ModelAliases } from './model-alias.ts';
 
-/** Aliases that every tenant starts with. Later targets are similar in price, and tried where the first cannot run a job. */
+/**
+ * Aliases that every tenant starts with. Later targets are similar in price, and tried where the first cannot run a job. Those
+ * that begin with `task-` are what a task runs on which names no model.
+ */
 export const DEFAULT_ALIASES: ModelAliases = {
   'analysis-large': [
     target('openai', 'gpt-5.6-terra'),
@@ -14,6 +17,9 @@ export const DEFAULT_ALIASES: ModelAliases = {
   ],
   'embedding-small': [target('openai', 'text-embedding-3-small')],
   moderation: [target('openai', 'omni-moderation-latest')],
+  'task-openai': [target('openai', 'gpt-5.6-luna')],
+  'task-anthropic': [target('anthropic', 'claude-haiku-5-5')],
+  'task-gemini': [target('gemini', 'gemini-3.1-flash-lite')],
 };
 
 function target(provider: string, model: string): AliasTarget {

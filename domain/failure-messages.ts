@@ -5,6 +5,8 @@ export const FAILURE_MESSAGES: { readonly [code in FailureCode]: string } = {
   provider_server_error: 'The provider failed while it ran this request.',
   provider_overloaded: 'The provider was overloaded and did not run this request.',
   provider_timeout: 'The provider took too long over this request.',
+  provider_unreachable: 'The provider could not be reached, or the connection to it broke.',
+  worker_lost: "The gateway's workers were lost while they ran this request, as often as it is tried.",
   no_provider_detail: 'The provider reported a failure without saying why.',
   unknown_provider_error: 'The provider reported a failure that the gateway does not know.',
   provider_account_exhausted: "The gateway's account at the provider is out of credit.",

@@ -35,6 +35,10 @@ const CLASS_OF_CODE = {
   provider_server_error: 'provider_error',
   provider_overloaded: 'provider_error',
   provider_timeout: 'provider_error',
+  /** No connection, or one that broke: of a request that is sent by itself. */
+  provider_unreachable: 'provider_error',
+  /** Workers died over a request that is sent by itself, as often as it is tried. */
+  worker_lost: 'provider_error',
   /** A line that failed and says nothing of why, such as status 0 with an empty body. */
   no_provider_detail: 'provider_error',
   unknown_provider_error: 'provider_error',

@@ -57,6 +57,7 @@ export const STATUS_OF = {
   safety_acknowledgement_required: 422,
   document_empty: 422,
   document_encrypted: 422,
+  document_corrupt: 422,
   rate_limited: 429,
   concurrency_limit: 429,
   quota_exceeded: 429,

@@ -1,11 +1,11 @@
-import type { AdmissionFacts, ItemGroup } from './admission-facts.ts';
+import { type AdmissionFacts, type ItemGroup, PRICE_OF_MODE } from './admission-facts.ts';
 import type { ChosenTarget } from './judge-target.ts';
 import { buildQuote, type ExpectedOutput, type Quote, type QuoteGroup } from './quote.ts';
 import { hasFeature } from './request-features.ts';
 import { applyFactor, atLeastOne, type CalibrationFactor, calibrationFactor } from './token-calibration.ts';
 
 /** What a quote is made of beside the targets. */
-interface QuotedFacts extends Pick<AdmissionFacts, 'groups' | 'calibration' | 'margin'> {
+interface QuotedFacts extends Pick<AdmissionFacts, 'mode' | 'groups' | 'calibration' | 'margin'> {
   readonly priceBookVersion: string;
 }
 
@@ -27,7 +27,7 @@ export function quoteJob(facts: QuotedFacts, chosen: ReadonlyMap<string, QuotedT
       outputTokens: outputs.reduce((sum, { tokens }) => sum + tokens, 0),
     });
   }
-  return buildQuote(groups, 'batch', {
+  return buildQuote(groups, PRICE_OF_MODE[facts.mode], {
     margin: facts.margin,
     priceBookVersion: facts.priceBookVersion,
     inputs: {

@@ -1,4 +1,4 @@
-import type { AdmissionFacts, AllowList, ItemGroup } from './admission-facts.ts';
+import { type AdmissionFacts, type AllowList, type ItemGroup, PRICE_OF_MODE } from './admission-facts.ts';
 import type { CapabilityRow } from './capability-row.ts';
 import type { ProviderProfile } from './catalogue.ts';
 import { expectUncappedReplies, type UncappedReplies } from './expected-output.ts';
@@ -65,7 +65,7 @@ export function judgeTarget(candidate: Candidate, demand: Demand): JudgedTarget 
   if (barred !== null) return { ok: false, objections: [barred] };
   const price = findPrice(target, facts);
   if ('error' in price) return { ok: false, objections: [price] };
-  const objections = [...judgeFeatures(capability, demand.groups), ...judgeSizes(capability, demand.groups)];
+  const objections = [...judgeFeatures(capability, demand), ...judgeSizes(capability, demand)];
   if (objections.length > 0) return { ok: false, objections };
   const replies = expectUncappedReplies(price, profile.dialect, facts.outputHistory);
   return { ok: true, chosen: { target, region, price, capability, replies } };
@@ -86,15 +86,16 @@ function about(
 function findCapability(
   target: ModelTarget,
   { provider, dialect }: ProviderProfile,
-  { catalogue, endpoint }: AdmissionFacts,
+  { catalogue, endpoint, mode }: AdmissionFacts,
 ): CapabilityRow | TargetObjection {
   const runs = ENDPOINT_DIALECTS[endpoint].includes(dialect);
   const capability = runs ? catalogue.findCapability(provider, endpoint, target.model) : null;
   if (capability === null) {
-    const message = `Batches on ${provider} do not run ${endpoint} here. Choose another model.`;
+    const what = mode === 'batch' ? `Batches on ${provider} do` : `${provider} does`;
+    const message = `${what} not run ${endpoint} here. Choose another model.`;
     return about('model', 'endpoint_not_supported', message);
   }
-  if (!capability.isBatchEligible) {
+  if (mode === 'batch' && !capability.isBatchEligible) {
     const message = `${formatTarget(target)} does not run in batch mode. Choose another model.`;
     return about('model', 'endpoint_not_supported', message);
   }
@@ -129,12 +130,12 @@ function isAllowed({ models, providers }: AllowList, target: ModelTarget, name: 
 
 function findPrice(
   target: ModelTarget,
-  { catalogue, endpoint, at, currency }: AdmissionFacts,
+  { catalogue, endpoint, at, currency, mode }: AdmissionFacts,
 ): PriceRow | TargetObjection {
   const price = catalogue.prices.find(target.provider, target.model, at);
   const named = formatTarget(target);
-  if (price === null || !canPrice(price, 'batch')) {
-    const message = `No batch price is known for ${named}, so its cost cannot be held. Choose a model from GET /v1/models.`;
+  if (price === null || !canPrice(price, PRICE_OF_MODE[mode])) {
+    const message = `No ${mode === 'batch' ? 'batch ' : ''}price is known for ${named}, so its cost cannot be held. Choose a model from GET /v1/models.`;
     return about('model', 'price_unknown', message);
   }
   if (price.currency !== currency) {
@@ -156,8 +157,9 @@ const KIND_OF_ENDPOINT: { readonly [endpoint in Endpoint]: ModelKind } = {
   moderations: 'moderation',
 };
 
-function judgeFeatures({ refuses }: CapabilityRow, groups: readonly ItemGroup[]): TargetObjection[] {
-  return refuses.flatMap(({ feature, message }) => {
+function judgeFeatures({ refuses }: CapabilityRow, { facts, groups }: Demand): TargetObjection[] {
+  return refuses.flatMap(({ feature, message, ofBatchMode = false }) => {
+    if (ofBatchMode && facts.mode !== 'batch') return [];
     const items = countItems(groups, feature);
     return items === 0
       ? []
@@ -165,7 +167,8 @@ function judgeFeatures({ refuses }: CapabilityRow, groups: readonly ItemGroup[])
   });
 }
 
-function judgeSizes({ provider, limits }: CapabilityRow, groups: readonly ItemGroup[]): TargetObjection[] {
+function judgeSizes({ provider, limits }: CapabilityRow, { facts, groups }: Demand): TargetObjection[] {
+  if (facts.mode !== 'batch') return [];
   const limit = limits.maxItemBytes;
   const items = groups.filter((group) => group.largestBytes > limit).length;
   if (items === 0) return [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drawHold, LEDGER_EVENTS, lawHolds } from './ledger-entry.ts';
+import { drawHold, LEDGER_EVENTS, lawHolds, ledgerEvent } from './ledger-entry.ts';
 
 const amount = fc.bigInt({ min: 0n, max: 10n ** 30n });
 
@@ -20,6 +20,7 @@ test('the ledger has eleven acts for each of batches, tasks and documents', () =
   ]);
   expect(LEDGER_EVENTS).toHaveLength(33);
   expect(LEDGER_EVENTS).toContain('document.item.settled');
+  expect(ledgerEvent('task', 'item.refunded')).toBe('task.item.refunded');
 });
 
 describe('lawHolds', () => {

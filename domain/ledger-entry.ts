@@ -1,6 +1,6 @@
+import { JOB_KINDS, type JobKind } from './job-kind.ts';
 import type { Amount } from './money.ts';
 
-const LEDGER_SUBJECTS = ['batch', 'task', 'document'] as const;
 const LEDGER_ACTS = [
   'estimated',
   'reserved',
@@ -14,12 +14,19 @@ const LEDGER_ACTS = [
   'overage',
   'adjusted',
 ] as const;
+/** What can happen to the money of a job of any kind. */
+export type LedgerAct = (typeof LEDGER_ACTS)[number];
 
 /** Every event about money, the same acts for batches, tasks and documents. The list is closed. */
-export type LedgerEvent = `${(typeof LEDGER_SUBJECTS)[number]}.${(typeof LEDGER_ACTS)[number]}`;
-export const LEDGER_EVENTS: readonly LedgerEvent[] = LEDGER_SUBJECTS.flatMap((subject) =>
-  LEDGER_ACTS.map((act) => `${subject}.${act}` as const),
+export type LedgerEvent = `${JobKind}.${LedgerAct}`;
+export const LEDGER_EVENTS: readonly LedgerEvent[] = JOB_KINDS.flatMap((kind) =>
+  LEDGER_ACTS.map((act) => ledgerEvent(kind, act)),
 );
+
+/** The name under which an act is on record. */
+export function ledgerEvent(kind: JobKind, act: LedgerAct): LedgerEvent {
+  return `${kind}.${act}`;
+}
 
 /** The money of one job. */
 export interface Holding {

@@ -19,6 +19,7 @@ test('headers never tell less than nothing, nor a reset that has passed', () => 
     'RateLimit-Policy': '"requests";q=10;w=60',
     RateLimit: '"requests";r=0;t=1',
   });
+  expect(rateLimitHeaders(standing, 'status').RateLimit).toBe('"status";r=0;t=1');
   expect(isWithinRate({ limit: 10, used: 10, resetMs: 1_500 })).toBe(true);
   expect(secondsToReset({ limit: 10, used: 10, resetMs: 1_500 })).toBe(2);
 });

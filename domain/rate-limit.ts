@@ -5,6 +5,9 @@ export const RATE_WINDOW_SECONDS = 60;
 export const CALL_COST = { read: 1, write: 2, upload: 5 } as const;
 export type CallClass = keyof typeof CALL_COST;
 
+/** How often a key may ask how documents and their batches stand, in a minute. */
+export const STATUS_READS = { name: 'status', perMinute: 120 } as const;
+
 /** Where a key or an address stands in its window. */
 export interface RateStanding {
   /** Units of a window. */
@@ -22,12 +25,15 @@ export function secondsToReset({ resetMs }: RateStanding): number {
   return Math.max(1, Math.ceil(resetMs / 1_000));
 }
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers-10. */
-export function rateLimitHeaders(standing: RateStanding): { 'RateLimit-Policy': string; RateLimit: string } {
+/** The fields of draft-ietf-httpapi-ratelimit-headers-10, for the policy of a name. */
+export function rateLimitHeaders(
+  standing: RateStanding,
+  name = 'requests',
+): { 'RateLimit-Policy': string; RateLimit: string } {
   const left = Math.max(0, standing.limit - standing.used);
   return {
-    'RateLimit-Policy': `"requests";q=${standing.limit};w=${RATE_WINDOW_SECONDS}`,
-    RateLimit: `"requests";r=${left};t=${secondsToReset(standing)}`,
+    'RateLimit-Policy': `"${name}";q=${standing.limit};w=${RATE_WINDOW_SECONDS}`,
+    RateLimit: `"${name}";r=${left};t=${secondsToReset(standing)}`,
   };
 }
 

@@ -54,6 +54,7 @@ const CALIBRATION: Calibration = {
 
 function accepted(calibration: Calibration | null = null): { terms: ReservedTerms; reserved: bigint } {
   const { quote, targets } = judgeAdmission({
+    mode: 'batch',
     jobId: 'job_1',
     catalogue: testCatalogue(),
     allowLists: [],

@@ -86,7 +86,7 @@ export function quoteWave(
     const merged = mergeGroups(together);
     return merged === null ? [] : [{ ...merged, uncappedItems: repliesWithoutCap(merged, groups) }];
   });
-  return quoteJob({ groups: again, calibration, margin, priceBookVersion: '' }, targets).reserved;
+  return quoteJob({ mode: 'batch', groups: again, calibration, margin, priceBookVersion: '' }, targets).reserved;
 }
 
 function mergeGroups(together: readonly EndedGroup[]): EndedGroup | null {

@@ -4,6 +4,10 @@ import type { Role } from './principal.ts';
 export const SCOPES = [
   'jobs:read',
   'jobs:write',
+  'tasks:read',
+  'tasks:write',
+  'documents:read',
+  'documents:write',
   'schedules:read',
   'schedules:write',
   'usage:read',
@@ -21,6 +25,10 @@ export type Scope = (typeof SCOPES)[number];
 const OF_TENANTS = [
   'jobs:read',
   'jobs:write',
+  'tasks:read',
+  'tasks:write',
+  'documents:read',
+  'documents:write',
   'schedules:read',
   'schedules:write',
   'usage:read',

@@ -12,6 +12,10 @@ export const FINDING_KINDS = [
   'possible_surplus_batch',
   'ledger_difference',
   'webhook_undelivered',
+  'task_without_workflow',
+  'task_slots_wrong',
+  'run_without_workflow',
+  'document_without_progress',
   'deletion_overdue',
   'sweep_failed',
 ] as const;

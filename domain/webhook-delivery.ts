@@ -19,6 +19,7 @@ export const DELIVERY_ERRORS = [
   'endpoint_disabled',
   'endpoint_deleted',
   'secret_unavailable',
+  'content_deleted',
 ] as const;
 export type DeliveryError = (typeof DELIVERY_ERRORS)[number];
 

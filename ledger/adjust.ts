@@ -39,7 +39,7 @@ export async function postAdjustment(client: pg.PoolClient, job: JobRow, request
     actor,
     cause: `invoice ${request.invoice}, shard ${batch.shard}.${batch.attempt}`,
   };
-  await appendEntry(client, job.key, { ...entry, event: 'batch.adjusted', amount: difference, account });
+  await appendEntry(client, job.key, { ...entry, act: 'adjusted', amount: difference, account });
   if (!chargesTenant) return true;
   const change = { before, after: before + difference };
   await recharge(client, job, change);

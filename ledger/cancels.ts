@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { insertEvent } from '../db/events.ts';
 import type { JobRow } from '../db/job-rows.ts';
+import { announce } from './announce.ts';
 import { appendEntry } from './entries.ts';
 
 /**
@@ -20,18 +20,13 @@ export async function recordJobCancel(
   if (rowCount !== 1) return false;
   await appendEntry(client, job.key, {
     itemNo: 0,
-    event: 'batch.cancel_requested',
+    act: 'cancel_requested',
     ordinal: job.submissionNo,
     amount: 0n,
     actor: request.by,
     cause: 'cancel',
   });
-  await insertEvent(client, {
-    tenantId: job.tenantId,
-    jobId: job.key.uuid,
-    type: 'batch_job.cancel_requested',
-    data: { job_id: job.jobId, status: 'cancel_requested' },
-  });
+  await announce(client, job, 'cancel_requested', { status: 'cancel_requested' });
   return true;
 }
 
@@ -41,10 +36,5 @@ export async function recordJobCancelled(client: pg.PoolClient, job: JobRow, now
     `UPDATE batch_jobs SET state = 'cancelled', completed_at = $2, cancel_outcome = 'effective' WHERE job_id = $1`,
     [job.key.uuid, now],
   );
-  await insertEvent(client, {
-    tenantId: job.tenantId,
-    jobId: job.key.uuid,
-    type: 'batch_job.cancelled',
-    data: { job_id: job.jobId, status: 'cancelled' },
-  });
+  await announce(client, job, 'cancelled', { status: 'cancelled' });
 }

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Database } from '../db/client.ts';
-import { insertEvent } from '../db/events.ts';
 import { type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { addOutputHistory } from '../db/output-history.ts';
 import { countWaveItems } from '../db/retry-waves.ts';
@@ -19,8 +18,9 @@ import { lawHolds } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
 import { splitCharge } from '../domain/overage.ts';
 import { providerFilesDueAt } from '../domain/storage-terms.ts';
+import { announce } from './announce.ts';
 import { closeOverage } from './close-overage.ts';
-import { releaseHolds } from './draw.ts';
+import { drawFromHolds, releaseHolds } from './draw.ts';
 import { appendEntry } from './entries.ts';
 
 interface ProgressTotals extends EndCounts {
@@ -40,20 +40,32 @@ export async function closeJob(
   jobId: string,
   now: Date,
 ): Promise<{ state: JobState; itemsWithoutOutcome: number }> {
-  return inTransaction(db, async (client) => {
-    const job = await lockJobRow(client, jobId);
-    if (isTerminal(job.state)) return { state: job.state, itemsWithoutOutcome: 0 };
-    const totals = await readTotals(client, job);
-    const ended = totals.completed + totals.failed + totals.expired + totals.cancelled;
-    const made = totals.total + (await countWaveItems(client, job.key));
-    const open = made - ended - totals.retries;
-    if (open !== 0) return { state: job.state, itemsWithoutOutcome: open };
-    await addOutputHistory(client, job);
-    const settled = await closeMoney(client, job, totals, now);
-    const state = endState(totals);
-    await recordEnd(client, job, { ...totals, settled }, state, now);
-    return { state, itemsWithoutOutcome: 0 };
-  });
+  return inTransaction(db, async (client) => closeLockedJob(client, await lockJobRow(client, jobId), now));
+}
+
+/**
+ * As `closeJob`, in the caller's transaction, in which the job's row is locked. `charge` is what this transaction has settled
+ * and not yet drawn from the holds.
+ */
+export async function closeLockedJob(
+  client: pg.PoolClient,
+  job: JobRow,
+  now: Date,
+  charge: Amount = 0n,
+): Promise<{ state: JobState; itemsWithoutOutcome: number }> {
+  if (isTerminal(job.state)) return { state: job.state, itemsWithoutOutcome: 0 };
+  const totals = await readTotals(client, job);
+  const ended = totals.completed + totals.failed + totals.expired + totals.cancelled;
+  // Only batches try items again in waves.
+  const made = totals.total + (job.kind === 'batch' ? await countWaveItems(client, job.key) : 0);
+  const open = made - ended - totals.retries;
+  if (open !== 0) return { state: job.state, itemsWithoutOutcome: open };
+  await addOutputHistory(client, job);
+  await drawFromHolds(client, job.key, job.submissionNo, charge);
+  const settled = await closeMoney(client, job, totals, now);
+  const state = endState(totals);
+  await recordEnd(client, job, { ...totals, settled }, state, now);
+  return { state, itemsWithoutOutcome: 0 };
 }
 
 async function readTotals(client: pg.PoolClient, job: JobRow): Promise<ProgressTotals> {
@@ -88,9 +100,9 @@ async function closeMoney(client: pg.PoolClient, job: JobRow, totals: ProgressTo
     );
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: 'gateway', cause: 'reconcile' };
-  if (released > 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.released', amount: released });
-  if (totals.expired > 0) await appendEntry(client, job.key, { ...entry, event: 'batch.expired', amount: 0n });
-  await appendEntry(client, job.key, { ...entry, event: 'batch.reconciled', amount: settled });
+  if (released > 0n) await appendEntry(client, job.key, { ...entry, act: 'released', amount: released });
+  if (totals.expired > 0) await appendEntry(client, job.key, { ...entry, act: 'expired', amount: 0n });
+  await appendEntry(client, job.key, { ...entry, act: 'reconciled', amount: settled });
   return settled;
 }
 
@@ -116,16 +128,12 @@ async function recordEnd(
         ? null
         : JSON.stringify({ code, message: ERROR_MESSAGES[code] ?? 'Every item failed. Each item tells why.' }),
       outcome,
-      providerFilesDueAt(job.terms, now),
+      // Only batches leave files at a provider.
+      job.priceMode === 'batch' ? providerFilesDueAt(job.terms, now) : null,
     ],
   );
   await enterStage(client, job.key, WHOLE_JOB, null, now);
-  await insertEvent(client, {
-    tenantId: job.tenantId,
-    jobId: job.key.uuid,
-    type: `batch_job.${state}`,
-    data: { job_id: job.jobId, status: state, counts: countsOf(totals) },
-  });
+  await announce(client, job, state, { status: state, counts: countsOf(totals) });
 }
 
 /** As a job is told of: an original counts once, retries apart. */

@@ -24,9 +24,9 @@ export async function closeOverage(client: pg.PoolClient, job: JobRow, charged: 
   const cause = `overage_${overage.outcome}`;
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: 'gateway', cause };
   const account = overage.outcome === 'absorbed' ? 'gateway' : 'tenant';
-  await appendEntry(client, job.key, { ...entry, event: 'batch.overage', amount: overage.amount, account });
+  await appendEntry(client, job.key, { ...entry, act: 'overage', amount: overage.amount, account });
   if (overage.outcome === 'absorbed') {
-    await appendEntry(client, job.key, { ...entry, event: 'batch.adjusted', amount: -overage.amount });
+    await appendEntry(client, job.key, { ...entry, act: 'adjusted', amount: -overage.amount });
     await recharge(client, job, { before: charged, after: charge });
   }
   await client.query('UPDATE batch_jobs SET overage_amount = $2, overage_outcome = $3 WHERE job_id = $1', [

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { JobKey } from '../db/job-rows.ts';
-import type { LedgerEvent } from '../domain/ledger-entry.ts';
+import { type LedgerAct, ledgerEvent } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric } from '../domain/money.ts';
 import { isCorrection, rollUpCorrection } from './rollups.ts';
 
@@ -10,7 +10,8 @@ export type LedgerAccount = 'tenant' | 'gateway';
 export interface LedgerEntry {
   /** 0 for the job itself. */
   readonly itemNo: number;
-  readonly event: LedgerEvent;
+  /** On record under the name of the job's kind: `released` of a task is `task.released`. */
+  readonly act: LedgerAct;
   /** Submission, shard attempt or cause by number, never a time: what makes a replay meet its own row. */
   readonly ordinal: number;
   readonly amount: Amount;
@@ -31,6 +32,7 @@ export async function appendEntry(
   job: JobKey,
   entry: LedgerEntry,
 ): Promise<boolean> {
+  const event = ledgerEvent(job.kind, entry.act);
   const { rowCount } = await client.query(
     `INSERT INTO ledger_entries (bucket, subject_id, item_no, event, ordinal, amount, actor, cause, account)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
@@ -38,7 +40,7 @@ export async function appendEntry(
       job.bucket,
       job.uuid,
       entry.itemNo,
-      entry.event,
+      event,
       entry.ordinal,
       formatNumeric(entry.amount),
       entry.actor,
@@ -47,6 +49,8 @@ export async function appendEntry(
     ],
   );
   if (rowCount !== 1) return false;
-  if (isCorrection(entry) && (entry.account ?? 'tenant') === 'tenant') await rollUpCorrection(client, job, entry);
+  if (isCorrection(entry.act) && (entry.account ?? 'tenant') === 'tenant') {
+    await rollUpCorrection(client, job, { ...entry, event });
+  }
   return true;
 }

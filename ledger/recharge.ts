@@ -69,6 +69,6 @@ export async function appendCorrections(
   const [was, is] = [splitCharge(reserved, before), splitCharge(reserved, after)];
   const released = was.covered - is.covered;
   const overage = is.over - was.over;
-  if (released !== 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.released', amount: released });
-  if (overage !== 0n) await appendEntry(client, job.key, { ...entry, event: 'batch.overage', amount: overage });
+  if (released !== 0n) await appendEntry(client, job.key, { ...entry, act: 'released', amount: released });
+  if (overage !== 0n) await appendEntry(client, job.key, { ...entry, act: 'overage', amount: overage });
 }

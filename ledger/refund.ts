@@ -3,6 +3,7 @@ import { fromUuid } from '../db/ids.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import { lockProgressRow } from '../db/job-settlement.ts';
 import { isTerminal } from '../domain/job-state.ts';
+import { ledgerEvent } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric, parseNumeric } from '../domain/money.ts';
 import { splitCharge } from '../domain/overage.ts';
 import { appendEntry } from './entries.ts';
@@ -92,8 +93,8 @@ async function lockItem(client: pg.PoolClient, job: JobRow, customId: string): P
 async function findRefund(client: pg.PoolClient, job: JobRow, item: LockedItem): Promise<Refund | null> {
   const { rows } = await client.query<{ amount: string; actor: string; cause: string; created_at: Date }>(
     `SELECT amount, actor, cause, created_at FROM ledger_entries
-     WHERE bucket = $1 AND subject_id = $2 AND item_no = $3 AND event = 'batch.item.refunded'`,
-    [job.key.bucket, job.key.uuid, item.itemNo],
+     WHERE bucket = $1 AND subject_id = $2 AND item_no = $3 AND event = $4`,
+    [job.key.bucket, job.key.uuid, item.itemNo, ledgerEvent(job.kind, 'item.refunded')],
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -110,7 +111,7 @@ async function record(
   before: Amount,
 ): Promise<void> {
   const entry = { itemNo, ordinal: job.submissionNo, actor, cause: reason };
-  await appendEntry(client, job.key, { ...entry, event: 'batch.item.refunded', amount });
+  await appendEntry(client, job.key, { ...entry, act: 'item.refunded', amount });
   await client.query('UPDATE batch_items SET refunded_amount = $4 WHERE bucket = $1 AND job_id = $2 AND item_no = $3', [
     job.key.bucket,
     job.key.uuid,

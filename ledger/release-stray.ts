@@ -1,5 +1,5 @@
 import type { Database } from '../db/client.ts';
-import { toUuid } from '../db/ids.ts';
+import { parseJobId } from '../db/ids.ts';
 import { findLockedJobRow, type JobKey } from '../db/job-rows.ts';
 import { readStrayMoney, type StraySubmission } from '../db/stray-holds.ts';
 import { inTransaction } from '../db/transaction.ts';
@@ -45,7 +45,7 @@ export async function releaseStray(
     if (released > 0n) {
       await appendEntry(client, key, {
         itemNo: 0,
-        event: 'batch.released',
+        act: 'released',
         ordinal: submissionNo,
         amount: released,
         actor: 'gateway',
@@ -57,8 +57,8 @@ export async function releaseStray(
 }
 
 function keyOfGone(jobId: string): JobKey {
-  const uuid = toUuid('job', jobId);
+  const named = parseJobId(jobId);
   const bucket = findBucket(jobId);
-  if (uuid === null || bucket === null) throw new Error(`${jobId} is no job's id`);
-  return { uuid, bucket };
+  if (named === null || bucket === null) throw new Error(`${jobId} is no job's id`);
+  return { ...named, bucket };
 }

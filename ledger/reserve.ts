@@ -16,9 +16,8 @@ import { appendEntry } from './entries.ts';
 export async function lockBudgets(client: pg.PoolClient, job: JobRow, at: Date): Promise<BudgetFact[]> {
   const facts = await loadBudgetFacts(client, job, at);
   const ids = facts.map((fact) => fact.budgetId);
-  await client.query('SELECT budget_id FROM budgets WHERE budget_id = ANY($1) ORDER BY budget_id FOR NO KEY UPDATE', [
-    ids,
-  ]);
+  if (ids.length === 0) return [];
+  await client.query('SELECT lock_budgets($1)', [ids]);
   return (await loadBudgetFacts(client, job, at)).filter(({ budgetId }) => ids.includes(budgetId));
 }
 
@@ -43,8 +42,8 @@ export async function reserve(
     await insertHold(client, job, { scope, period: 'total', budgetId: null, periodStart: TOTAL_START, amount });
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: job.apiKeyId, cause: 'submit' };
-  await appendEntry(client, job.key, { ...entry, event: 'batch.estimated', amount: quote.amount });
-  await appendEntry(client, job.key, { ...entry, event: 'batch.reserved', amount: quote.reserved });
+  await appendEntry(client, job.key, { ...entry, act: 'estimated', amount: quote.amount });
+  await appendEntry(client, job.key, { ...entry, act: 'reserved', amount: quote.reserved });
 }
 
 function levelsOf({ projectId, customerId }: JobRow): BudgetFact['scope'][] {

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { JobKey } from '../db/job-rows.ts';
+import { namesOf } from '../db/ledger-names.ts';
+import type { LedgerAct, LedgerEvent } from '../domain/ledger-entry.ts';
 import { type Amount, formatNumeric } from '../domain/money.ts';
 
 /** What tells the rows of `job_rollups` of one job apart. */
@@ -43,10 +45,8 @@ export function rollUpSettled(shard: string): string {
   ${addTo(COUNTS)}`;
 }
 
-/** Ledger events that change what was charged before. */
-const CORRECTING_EVENTS = ['batch.item.refunded', 'batch.adjusted'] as const;
-const [REFUNDED, ADJUSTED] = CORRECTING_EVENTS;
-export const CORRECTING_LIST = CORRECTING_EVENTS.map((event) => `'${event}'`).join(', ');
+/** What changes a charge that was made before. */
+const CORRECTING_ACTS: readonly LedgerAct[] = ['item.refunded', 'adjusted'];
 
 /**
  * Rows of `job_rollups` that entries e (item_no, event, amount, day) of a job come to: under the kind of their item, or
@@ -57,10 +57,10 @@ export function correctionRows(entries: string): string {
     SELECT e.day, coalesce(s.provider, only_one.provider, '') AS provider, coalesce(s.provider_model, only_one.model, '') AS model,
       coalesce(o.state, 0::smallint) AS state, coalesce(o.failure_class, '') AS failure_class, coalesce(o.error_code, '') AS error_code,
       coalesce(i.retry_of_item_id IS NOT NULL, false) AS is_retry,
-      CASE e.event WHEN '${REFUNDED}' THEN e.amount ELSE 0 END AS refunded_amount,
-      CASE e.event WHEN '${REFUNDED}' THEN coalesce(customer_share(coalesce(o.customer_amount, o.amount), e.amount, o.amount), e.amount) ELSE 0 END
+      CASE WHEN e.event IN ${namesOf('item.refunded')} THEN e.amount ELSE 0 END AS refunded_amount,
+      CASE WHEN e.event IN ${namesOf('item.refunded')} THEN coalesce(customer_share(coalesce(o.customer_amount, o.amount), e.amount, o.amount), e.amount) ELSE 0 END
         AS customer_refunded_amount,
-      CASE e.event WHEN '${ADJUSTED}' THEN e.amount ELSE 0 END AS adjusted_amount
+      CASE WHEN e.event IN ${namesOf('adjusted')} THEN e.amount ELSE 0 END AS adjusted_amount
     FROM (${entries}) e
     LEFT JOIN item_outcomes o ON o.job_id = $1::uuid AND o.bucket = $2::int AND o.item_no = e.item_no
     LEFT JOIN batch_items i ON i.job_id = $1::uuid AND i.bucket = $2::int AND i.item_no = e.item_no
@@ -73,13 +73,13 @@ export function correctionRows(entries: string): string {
 interface Correction {
   /** 0 for the job itself. */
   readonly itemNo: number;
-  readonly event: string;
+  readonly event: LedgerEvent;
   readonly amount: Amount;
 }
 
-/** Whether an entry of this event, on the tenant's account, changes what the tenant was charged. */
-export function isCorrection({ event }: Pick<Correction, 'event'>): boolean {
-  return (CORRECTING_EVENTS as readonly string[]).includes(event);
+/** Whether an entry of this act, on the tenant's account, changes what the tenant was charged. */
+export function isCorrection(act: LedgerAct): boolean {
+  return CORRECTING_ACTS.includes(act);
 }
 
 /** Adds a refund or an adjustment to the job's rollups, on the day it is made. The job's progress row must be locked. */

@@ -10,6 +10,9 @@ import { drawFromHolds } from './draw.ts';
 import { moveItems } from './move-items.ts';
 import { lockProgress, recordProgress, type SettledGroup } from './settled-counts.ts';
 
+/** Statements of the transaction in which items settle, of which each had no outcome before. */
+export type Alongside = (client: pg.PoolClient, settled: readonly StagedLine[]) => Promise<void>;
+
 /** The batch whose lines these are. */
 export interface LinesOf {
   readonly job: JobRow;
@@ -21,9 +24,15 @@ export interface LinesOf {
  * Settles lines that completed as they come in, in one short transaction, without a stage: nothing that a later line says
  * can count for more, so each reply is written once, where it stays. Of several lines for one item the first counts. Under
  * the lock of the progress row no item gets an outcome between the look and the COPY, so that a replay, a second worker
- * or a doubled line changes nothing. Answers how many items it settled.
+ * or a doubled line changes nothing. `alongside` writes what else follows from those that settle. Answers how many items it
+ * settled.
  */
-export async function settleCompleted(db: Database, of: LinesOf, lines: readonly StagedLine[]): Promise<number> {
+export async function settleCompleted(
+  db: Database,
+  of: LinesOf,
+  lines: readonly StagedLine[],
+  alongside: Alongside | null = null,
+): Promise<number> {
   const { job, shard, attempt } = of;
   if (lines.length === 0) return 0;
   return inTransaction(
@@ -46,6 +55,7 @@ export async function settleCompleted(db: Database, of: LinesOf, lines: readonly
       const groups = await takeOver(client, of, fresh, lastSeq);
       const { settled, charge } = await recordProgress(client, of, progress, groups);
       if (settled !== fresh.length) throw new Error(`${fresh.length} outcomes were written for ${settled} items`);
+      await alongside?.(client, fresh);
       await drawFromHolds(client, job.key, job.submissionNo, charge);
       return settled;
     },

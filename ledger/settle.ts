@@ -1,8 +1,13 @@
+import type pg from 'pg';
 import type { Database } from '../db/client.ts';
-import type { JobRow } from '../db/job-rows.ts';
+import { endUnanswered } from '../db/document-ends.ts';
+import type { JobKey, JobRow } from '../db/job-rows.ts';
+import type { StagedLine } from '../db/result-stage.ts';
 import type { ShardRow } from '../db/shards.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { type ItemState, itemStateCode } from '../domain/item-state.ts';
+import { ledgerEvent } from '../domain/ledger-entry.ts';
+import { type Amount, formatNumeric } from '../domain/money.ts';
 import { keepsContent } from '../domain/storage-terms.ts';
 import { drawFromHolds } from './draw.ts';
 import { moveItems } from './move-items.ts';
@@ -48,63 +53,97 @@ export async function settleRemainder(
   remainder: Remainder,
   itemNos: readonly number[] | null = null,
 ): Promise<number> {
-  const { state, failureClass, code, message, nativeError } = remainder;
-  return settle(db, range, { chosen: CHOSEN_FROM_ITEMS, staged: '0', stagedLines: 0 }, [
-    itemStateCode(state),
-    failureClass,
-    code,
-    message,
-    keepsContent(range.job.terms.storage) ? nativeError : null,
-    itemNos,
-  ]);
+  return settle(db, range, FROM_ITEMS, remainderValues(range, remainder, itemNos));
+}
+
+/** The same in the caller's transaction, in which the job's row is locked. */
+export async function settleRemainderOf(
+  client: pg.PoolClient,
+  range: SettleRange,
+  remainder: Remainder,
+  itemNos: readonly number[],
+): Promise<number> {
+  const { settled } = await settleUnderLock(client, range, FROM_ITEMS, remainderValues(range, remainder, itemNos));
+  return settled;
 }
 
 /**
- * The whole settlement of a range in one short transaction. The gate is the insert into item_outcomes: result, ledger,
- * item, counts, rollups and money move only for the rows it returns, and only for items that had none, so a replay, a second
- * worker or a doubled line changes nothing. The progress row is locked first: it serialises a job's settlements and
- * numbers the results. So no conflict is left to ignore (which would cost half of the statement's time): a row that
- * came in between would be our own fault, and ends the transaction by the primary key.
+ * Settles one line in the caller's transaction: an answer that came to its item alone. Whose job and progress rows are locked
+ * in it, and whose holds `charge` is still to be drawn from, for budgets come last. `settled` is 0 where the item has its
+ * outcome already.
  */
+export async function settleLine(
+  client: pg.PoolClient,
+  of: Omit<SettleRange, 'firstItemNo' | 'lastItemNo'>,
+  line: StagedLine,
+): Promise<{ readonly settled: number; readonly charge: Amount }> {
+  const range = { ...of, firstItemNo: line.itemNo, lastItemNo: line.itemNo };
+  return settleUnderLock(client, range, { chosen: CHOSEN_FROM_LINE, staged: '0', stagedLines: 0 }, lineValues(line));
+}
+
+interface Source {
+  readonly chosen: string;
+  readonly staged: string;
+  readonly stagedLines: number;
+}
+
+/** The whole settlement of a range in one short transaction. */
 async function settle(
   db: Database,
   range: SettleRange,
-  source: { readonly chosen: string; readonly staged: string; readonly stagedLines: number },
+  source: Source,
   parameters: readonly unknown[],
 ): Promise<number> {
-  const { job, shard } = range;
+  const { job } = range;
   return inTransaction(
     db,
     async (client) => {
-      const progress = await lockProgress(client, job.key.uuid);
-      const { rows: found } = await client.query<FoundGroup>(
-        settleStatement(source.chosen, source.staged, job.key.bucket),
-        [
-          job.key.uuid,
-          job.key.bucket,
-          range.firstItemNo,
-          range.lastItemNo,
-          shard.requestedModel,
-          shard.shard,
-          range.attempt,
-          progress.last_seq,
-          job.submissionNo,
-          ...parameters,
-        ],
-      );
-      const staged = found[0]?.staged;
-      if (staged !== source.stagedLines) {
-        throw new Error(`of ${source.stagedLines} staged lines ${staged} are left: the files have to be read again`);
-      }
-      const rows = found.filter(hasItems);
-      if (rows.length === 0) return 0;
-      const { settled, charge } = await recordProgress(client, range, progress, rows);
+      const { settled, charge, groups, lastSeq } = await settleUnderLock(client, range, source, parameters);
+      if (settled === 0) return 0;
+      if (job.kind === 'document') await endUnanswered(client, job.key, range);
       await drawFromHolds(client, job.key, job.submissionNo, charge);
-      await tellSafetyBlocked(client, job, progress.last_seq, rows);
+      await tellSafetyBlocked(client, job, lastSeq, groups);
       return settled;
     },
     { statementTimeoutMs: 0, setWise: true },
   );
+}
+
+/**
+ * The gate is the insert into item_outcomes: result, ledger, item, counts, rollups and money move only for the rows it
+ * returns, and only for items that had none, so a replay, a second worker or a doubled line changes nothing. The progress row
+ * is locked first: it serialises a job's settlements and numbers the results. So no conflict is left to ignore (which would
+ * cost half of the statement's time): a row that came in between would be our own fault, and ends the transaction by the
+ * primary key.
+ */
+async function settleUnderLock(
+  client: pg.PoolClient,
+  range: SettleRange,
+  source: Source,
+  parameters: readonly unknown[],
+): Promise<{ settled: number; charge: Amount; groups: readonly SettledGroup[]; lastSeq: number }> {
+  const { job, shard } = range;
+  const progress = await lockProgress(client, job.key.uuid);
+  const lastSeq = progress.last_seq;
+  const { rows: found } = await client.query<FoundGroup>(settleStatement(source.chosen, source.staged, job.key), [
+    job.key.uuid,
+    job.key.bucket,
+    range.firstItemNo,
+    range.lastItemNo,
+    shard.requestedModel,
+    shard.shard,
+    range.attempt,
+    lastSeq,
+    job.submissionNo,
+    ...parameters,
+  ]);
+  const staged = found[0]?.staged;
+  if (staged !== source.stagedLines) {
+    throw new Error(`of ${source.stagedLines} staged lines ${staged} are left: the files have to be read again`);
+  }
+  const groups = found.filter(hasItems);
+  if (groups.length === 0) return { settled: 0, charge: 0n, groups, lastSeq };
+  return { ...(await recordProgress(client, range, progress, groups)), groups, lastSeq };
 }
 
 /** At least one row, with what was staged; without a group where nothing settled. */
@@ -135,12 +174,54 @@ const CHOSEN_FROM_ITEMS = `
   FROM batch_items i
   WHERE ${IN_SHARD} AND ($15::int[] IS NULL OR i.item_no = ANY($15)) AND ${NOT_SETTLED}`;
 
+const CHOSEN_FROM_LINE = `
+  SELECT i.item_no, $10::smallint AS state, $11::text AS failure_class, $12::text AS error_code, $13::bigint AS input_tokens,
+    $14::bigint AS cached_input_tokens, $15::bigint AS cache_write_tokens, $16::bigint AS long_cache_write_tokens, $17::bigint AS output_tokens, $18::bigint AS reasoning_tokens,
+    $19::boolean AS usage_estimated, $20::numeric AS amount, $21::numeric AS customer_amount, $22::text AS model, $23::bytea AS response_hash, $24::text AS body,
+    $25::text AS error_message, $26::text AS native_error
+  FROM batch_items i WHERE ${IN_SHARD} AND ${NOT_SETTLED}`;
+
+const FROM_ITEMS: Source = { chosen: CHOSEN_FROM_ITEMS, staged: '0', stagedLines: 0 };
+
+/** In the order of CHOSEN_FROM_ITEMS. */
+function remainderValues(
+  { job }: SettleRange,
+  { state, failureClass, code, message, nativeError }: Remainder,
+  itemNos: readonly number[] | null,
+): unknown[] {
+  const kept = keepsContent(job.terms.storage) ? nativeError : null;
+  return [itemStateCode(state), failureClass, code, message, kept, itemNos];
+}
+
+/** In the order of CHOSEN_FROM_LINE. */
+function lineValues({ usage, customerAmount = null, ...line }: StagedLine): unknown[] {
+  return [
+    line.state,
+    line.failureClass,
+    line.errorCode,
+    usage.inputTokens,
+    usage.cachedInputTokens,
+    usage.cacheWriteTokens,
+    usage.longCacheWriteTokens ?? 0,
+    usage.outputTokens,
+    usage.reasoningTokens,
+    usage.estimated,
+    formatNumeric(line.amount),
+    customerAmount === null ? null : formatNumeric(customerAmount),
+    line.model,
+    line.responseHash === null ? null : Buffer.from(line.responseHash, 'hex'),
+    line.body,
+    line.errorMessage,
+    line.nativeError,
+  ];
+}
+
 /** In the statement that settles, and so of the same moment. */
 const STAGED_IN_RANGE = `
   (SELECT count(*)::int FROM result_stage s WHERE s.attempt_no = $10 AND s.item_no BETWEEN $3 AND $4)`;
 
 /** Written straight into the partitions of the job's bucket: finding them row by row costs a fifth of the time. */
-function settleStatement(chosen: string, staged: string, bucket: number): string {
+function settleStatement(chosen: string, staged: string, { kind, bucket }: JobKey): string {
   return `
     WITH chosen AS MATERIALIZED (${chosen}),
     gate AS (
@@ -158,7 +239,7 @@ function settleStatement(chosen: string, staged: string, bucket: number): string
     ),
     charges AS (
       INSERT INTO ledger_entries_${bucket} (bucket, subject_id, item_no, event, ordinal, amount, actor, cause)
-      SELECT $2::int, $1::uuid, item_no, 'batch.item.settled', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
+      SELECT $2::int, $1::uuid, item_no, '${ledgerEvent(kind, 'item.settled')}', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
     ),
     ${moveItems(bucket, 'i.item_no BETWEEN $3 AND $4', '$6')}
     SELECT stage.staged, groups.*

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { insertEvent } from '../db/events.ts';
 import type { JobRow } from '../db/job-rows.ts';
 import type { FailureCode } from '../domain/failure.ts';
+import { announce } from './announce.ts';
 import type { SettledGroup } from './settled-counts.ts';
 
 const CODE: FailureCode = 'safety_blocked';
@@ -27,10 +27,5 @@ export async function tellSafetyBlocked(
      ORDER BY item_no`,
     [job.key.bucket, job.key.uuid, afterSeq, CODE, MAX_NAMED_ITEMS],
   );
-  await insertEvent(client, {
-    tenantId: job.tenantId,
-    jobId: job.key.uuid,
-    type: 'batch_job.item_safety_blocked',
-    data: { job_id: job.jobId, items, custom_ids: rows.map((row) => row.custom_id) },
-  });
+  await announce(client, job, 'item_safety_blocked', { items, custom_ids: rows.map((row) => row.custom_id) });
 }

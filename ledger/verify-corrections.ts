@@ -1,6 +1,9 @@
 import type pg from 'pg';
-import { fromUuid } from '../db/ids.ts';
+import { jobIdOf } from '../db/ids.ts';
+import { nameOf, namesOf } from '../db/ledger-names.ts';
+import type { JobKind } from '../domain/job-kind.ts';
 import { isTerminal, type JobState } from '../domain/job-state.ts';
+import type { LedgerAct } from '../domain/ledger-entry.ts';
 import { type Amount, formatAmount, parseNumeric } from '../domain/money.ts';
 import { judgeOverage, type OveragePolicy, splitCharge } from '../domain/overage.ts';
 
@@ -12,7 +15,7 @@ export interface CorrectionSums {
   readonly overage_amount: string | null;
   readonly overage_outcome: string | null;
   readonly job_settled: string | null;
-  /** Of the entry `batch.reconciled`. */
+  /** Of the entry about the end. */
   readonly reconciled: string | null;
   /** Of the entries of the job's end, by account. */
   readonly end_overage_tenant: string;
@@ -38,20 +41,20 @@ export const CORRECTION_SUMS = `
 
 export const JOIN_CORRECTIONS = `
   CROSS JOIN LATERAL (
-    SELECT sum(e.amount) FILTER (WHERE e.event = 'batch.reconciled') AS reconciled,
-      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('batch.overage')} AND e.account = 'tenant'), 0) AS end_overage_tenant,
-      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('batch.overage')} AND e.account = 'gateway'), 0) AS end_overage_gateway,
-      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('batch.adjusted')}), 0) AS absorbed,
-      coalesce(sum(e.amount) FILTER (WHERE e.event = 'batch.overage' AND e.account = 'tenant'), 0) AS overage_entries,
-      coalesce(sum(e.amount) FILTER (WHERE e.event = 'batch.released' AND e.account = 'tenant'), 0) AS released_entries,
-      coalesce(sum(e.amount) FILTER (WHERE e.event = 'batch.adjusted' AND NOT ${atTheEnd('batch.adjusted')}), 0) AS invoice_entries
+    SELECT sum(e.amount) FILTER (WHERE e.event = ${nameOf('reconciled')}) AS reconciled,
+      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('overage')} AND e.account = 'tenant'), 0) AS end_overage_tenant,
+      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('overage')} AND e.account = 'gateway'), 0) AS end_overage_gateway,
+      coalesce(sum(e.amount) FILTER (WHERE ${atTheEnd('adjusted')}), 0) AS absorbed,
+      coalesce(sum(e.amount) FILTER (WHERE e.event = ${nameOf('overage')} AND e.account = 'tenant'), 0) AS overage_entries,
+      coalesce(sum(e.amount) FILTER (WHERE e.event = ${nameOf('released')} AND e.account = 'tenant'), 0) AS released_entries,
+      coalesce(sum(e.amount) FILTER (WHERE e.event = ${nameOf('adjusted')} AND NOT ${atTheEnd('adjusted')}), 0) AS invoice_entries
     FROM ledger_entries e
     WHERE e.subject_id = j.job_id AND e.bucket = j.bucket
-      AND e.event IN ('batch.reconciled', 'batch.overage', 'batch.released', 'batch.adjusted')
+      AND e.event IN ${namesOf('reconciled', 'overage', 'released', 'adjusted')}
   ) c`;
 
-function atTheEnd(event: string): string {
-  return `(e.event = '${event}' AND e.item_no = 0 AND e.ordinal = j.submission_no)`;
+function atTheEnd(act: LedgerAct): string {
+  return `(e.event = ${nameOf(act)} AND e.item_no = 0 AND e.ordinal = j.submission_no)`;
 }
 
 /** Overage and release as they are written against what the charge and the policy make of them. */
@@ -103,10 +106,10 @@ function notBelowZero(amount: Amount): Amount {
 /** Each refund against its item, and each adjustment against its batch and its entry. */
 export async function verifyCorrectionRows(
   db: Pick<pg.Pool, 'query'>,
-  job: { readonly job_id: string; readonly bucket: number },
+  job: { readonly kind: JobKind; readonly job_id: string; readonly bucket: number },
   report: Report,
 ): Promise<void> {
-  const subject = fromUuid('job', job.job_id);
+  const subject = jobIdOf({ kind: job.kind, uuid: job.job_id });
   const { rows: refunds } = await db.query(REFUNDS, [job.job_id, job.bucket]);
   for (const row of refunds) {
     const [refunded, charged] = [parseNumeric(row.refunded), parseNumeric(row.charged)];
@@ -131,7 +134,7 @@ const REFUNDS = `
   FROM (SELECT item_no, refunded_amount, settled_amount FROM batch_items
     WHERE job_id = $1 AND bucket = $2 AND refunded_amount <> 0) refunded
   FULL JOIN (SELECT item_no, sum(amount) AS amount FROM ledger_entries
-    WHERE subject_id = $1 AND bucket = $2 AND event = 'batch.item.refunded' GROUP BY item_no) e USING (item_no)
+    WHERE subject_id = $1 AND bucket = $2 AND event IN ${namesOf('item.refunded')} GROUP BY item_no) e USING (item_no)
   LEFT JOIN batch_items i ON i.job_id = $1 AND i.bucket = $2 AND i.item_no = coalesce(refunded.item_no, e.item_no)
   ORDER BY 1 LIMIT 1000`;
 
@@ -140,7 +143,7 @@ const ADJUSTMENTS = `
   SELECT a.invoice, a.shard, a.attempt, a.amount, a.billed_amount AS billed, a.charged_amount AS charged, a.account,
     e.amount AS entry, e.account AS entry_account, coalesce(o.amount, 0) + coalesce(earlier.amount, 0) AS expected_charged
   FROM provider_adjustments a
-  LEFT JOIN ledger_entries e ON e.subject_id = $1 AND e.bucket = $2 AND e.item_no = 0 AND e.event = 'batch.adjusted' AND e.ordinal = a.ordinal
+  LEFT JOIN ledger_entries e ON e.subject_id = $1 AND e.bucket = $2 AND e.item_no = 0 AND e.event IN ${namesOf('adjusted')} AND e.ordinal = a.ordinal
   CROSS JOIN LATERAL (
     SELECT sum(amount) AS amount FROM item_outcomes
     WHERE job_id = $1 AND bucket = $2 AND shard = a.shard AND attempt = a.attempt

@@ -1,5 +1,5 @@
 import type { Database } from '../db/client.ts';
-import { fromUuid } from '../db/ids.ts';
+import { jobIdOf } from '../db/ids.ts';
 import type { JobKey } from '../db/job-rows.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { itemStateCode } from '../domain/item-state.ts';
@@ -22,7 +22,7 @@ interface RetryFacts {
  * at the links between tries, too: both ways, of one custom id, each try one further, and none after one that completed.
  */
 export async function verifyRetries(db: Database, job: JobKey, report: Report): Promise<void> {
-  const subject = fromUuid('job', job.uuid);
+  const subject = jobIdOf(job);
   const { rows } = await inTransaction(db, (client) => client.query<RetryFacts>(FACTS, [job.uuid, job.bucket]), {
     statementTimeoutMs: 0,
     setWise: true,

@@ -1,17 +1,11 @@
 import type { Database } from '../db/client.ts';
-import { fromUuid } from '../db/ids.ts';
+import { jobIdOf } from '../db/ids.ts';
 import type { JobKey } from '../db/job-rows.ts';
+import { namesOf } from '../db/ledger-names.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { itemStateFromCode } from '../domain/item-state.ts';
 import { formatAmount, parseNumeric } from '../domain/money.ts';
-import {
-  CORRECTING_LIST,
-  CORRECTIONS_SUMMED,
-  correctionRows,
-  ROLLUP_KEY,
-  ROLLUP_MEASURES,
-  SUM_OUTCOMES,
-} from './rollups.ts';
+import { CORRECTIONS_SUMMED, correctionRows, ROLLUP_KEY, ROLLUP_MEASURES, SUM_OUTCOMES } from './rollups.ts';
 
 type Report = (subject: string, check: string, found: unknown, expected: unknown) => void;
 type Measure = (typeof ROLLUP_MEASURES)[number];
@@ -32,7 +26,7 @@ export async function verifyRollups(db: Database, job: JobKey, report: Report): 
     },
     { statementTimeoutMs: 0, setWise: true },
   );
-  const jobId = fromUuid('job', job.uuid);
+  const jobId = jobIdOf(job);
   for (const row of rollups) {
     for (const measure of ROLLUP_MEASURES) {
       report(nameOf(jobId, row), measure, show(measure, row.found), show(measure, row.expected));
@@ -81,7 +75,7 @@ function amountOf(text: string): string {
 
 const CORRECTIONS = correctionRows(`
   SELECT item_no, event, amount, (created_at AT TIME ZONE 'UTC')::date AS day FROM ledger_entries
-  WHERE subject_id = $1::uuid AND bucket = $2::int AND event IN (${CORRECTING_LIST}) AND account = 'tenant'`);
+  WHERE subject_id = $1::uuid AND bucket = $2::int AND event IN ${namesOf('item.refunded', 'adjusted')} AND account = 'tenant'`);
 
 const OUTCOMES = `
   SELECT (o.settled_at AT TIME ZONE 'UTC')::date AS day, coalesce(s.provider, '') AS provider, coalesce(s.provider_model, '') AS model,

@@ -1,12 +1,15 @@
 import type pg from 'pg';
 import type { Database } from '../db/client.ts';
-import { fromUuid, toUuid } from '../db/ids.ts';
+import { jobIdOf, parseJobId } from '../db/ids.ts';
+import type { JobKey } from '../db/job-rows.ts';
+import { nameOf } from '../db/ledger-names.ts';
 import { loadTargetPrices } from '../db/target-prices.ts';
 import { inTransaction } from '../db/transaction.ts';
+import type { JobKind } from '../domain/job-kind.ts';
 import { isTerminal, type JobState } from '../domain/job-state.ts';
 import { lawHolds } from '../domain/ledger-entry.ts';
 import { formatAmount, formatNumeric, parseNumeric } from '../domain/money.ts';
-import { priceUsage } from '../domain/pricing.ts';
+import { type PriceMode, priceUsage } from '../domain/pricing.ts';
 import {
   CORRECTION_SUMS,
   type CorrectionSums,
@@ -37,12 +40,14 @@ const MAX_DIFFERENCES = 1_000;
 const PAGE_ITEMS = 10_000;
 
 interface JobSums extends CorrectionSums {
+  kind: JobKind;
   job_id: string;
   bucket: number;
   state: JobState;
   item_count: number;
   submission_no: number;
   submitted_at: Date;
+  price_mode: PriceMode;
   reserved: string;
   counted: number;
   /** Items that the job made itself, to try others again. */
@@ -82,13 +87,13 @@ export async function verifyLedger(
   };
   let items = 0;
   const jobs = await listJobs(db, scope);
-  for (const { job_id, bucket } of jobs) {
+  for (const job of jobs) {
     scope.onProgress?.();
-    const sums = await readJobSums(db, job_id, bucket);
+    const sums = await readJobSums(db, job);
     verifyJobSums(sums, report);
     items += await verifyItemPrices(db, sums, report);
-    await verifyRollups(db, { uuid: job_id, bucket }, report);
-    if (sums.wave_items > 0) await verifyRetries(db, { uuid: job_id, bucket }, report);
+    await verifyRollups(db, job, report);
+    if (sums.wave_items > 0) await verifyRetries(db, job, report);
     if (sums.item_refunds + sums.ledger_refunds + sums.adjustments > 0) {
       await verifyCorrectionRows(db.pool, sums, report);
     }
@@ -97,31 +102,28 @@ export async function verifyLedger(
   return { jobs: jobs.length, items, differences };
 }
 
-async function listJobs(
-  db: Database,
-  { jobId, since }: { jobId?: string; since?: Date },
-): Promise<{ job_id: string; bucket: number }[]> {
-  const uuid = jobId === undefined ? null : toUuid('job', jobId);
-  const { rows } = await db.pool.query<{ job_id: string; bucket: number }>(
-    `SELECT job_id, bucket FROM batch_jobs
-     WHERE reserved_amount IS NOT NULL AND ($1::uuid IS NULL OR job_id = $1)
+async function listJobs(db: Database, { jobId, since }: { jobId?: string; since?: Date }): Promise<JobKey[]> {
+  const named = jobId === undefined ? null : parseJobId(jobId);
+  const { rows } = await db.pool.query<JobKey>(
+    `SELECT kind, job_id AS uuid, bucket FROM batch_jobs
+     WHERE reserved_amount IS NOT NULL AND ($1::uuid IS NULL OR job_id = $1 AND kind = $3)
        AND ($2::timestamptz IS NULL OR completed_at IS NULL OR completed_at >= $2)
      ORDER BY job_id`,
-    [uuid, since ?? null],
+    [named?.uuid ?? null, since ?? null, named?.kind ?? null],
   );
   return rows;
 }
 
 /** One snapshot for all sums of a job, so that a settlement in between cannot look like a difference. */
-async function readJobSums(db: Database, jobUuid: string, bucket: number): Promise<JobSums> {
-  const read = (client: pg.PoolClient) => client.query<JobSums>(JOB_SUMS, [jobUuid, bucket]);
+async function readJobSums(db: Database, job: JobKey): Promise<JobSums> {
+  const read = (client: pg.PoolClient) => client.query<JobSums>(JOB_SUMS, [job.uuid, job.bucket]);
   const { rows } = await inTransaction(db, read, { statementTimeoutMs: 0, setWise: true });
-  if (rows[0] === undefined) throw new Error(`job ${fromUuid('job', jobUuid)} has no hold or no progress row`);
+  if (rows[0] === undefined) throw new Error(`job ${jobIdOf(job)} has no hold or no progress row`);
   return rows[0];
 }
 
 const JOB_SUMS = `
-    SELECT j.job_id, j.bucket, j.state, j.item_count, coalesce((SELECT sum(w.items) FROM retry_waves w WHERE w.job_id = j.job_id AND w.started_at IS NOT NULL), 0)::int AS wave_items, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
+    SELECT j.kind, j.job_id, j.bucket, j.price_mode, j.state, j.item_count, coalesce((SELECT sum(w.items) FROM retry_waves w WHERE w.job_id = j.job_id AND w.started_at IS NOT NULL), 0)::int AS wave_items, j.submission_no, j.submitted_at, j.reserved_amount AS reserved,
        items.counted, items.amount AS item_amount, items.refunded AS item_refunded, items.refunds AS item_refunds, items.states_wrong AS item_states_wrong,
        p.completed + p.failed + p.expired + p.cancelled + p.retries AS progress_items, p.settled_amount AS progress_settled,
        outcomes.items AS outcome_items, outcomes.amount AS outcome_amount, outcomes.customer_amount, p.customer_settled_amount,
@@ -142,17 +144,17 @@ const JOB_SUMS = `
          coalesce(sum(coalesce(customer_amount, amount)), 0) AS customer_amount FROM item_outcomes WHERE job_id = j.job_id AND bucket = j.bucket
      ) outcomes
      CROSS JOIN LATERAL (
-       SELECT coalesce(sum(amount) FILTER (WHERE event = 'batch.item.settled'), 0) AS settled,
-         coalesce(sum(amount) FILTER (WHERE event = 'batch.item.refunded'), 0) AS refunded,
-         count(*) FILTER (WHERE event = 'batch.item.refunded')::int AS refunds,
-         coalesce(sum(amount) FILTER (WHERE event = 'batch.adjusted' AND account = 'tenant'), 0) AS adjusted
+       SELECT coalesce(sum(amount) FILTER (WHERE event = ${nameOf('item.settled')}), 0) AS settled,
+         coalesce(sum(amount) FILTER (WHERE event = ${nameOf('item.refunded')}), 0) AS refunded,
+         count(*) FILTER (WHERE event = ${nameOf('item.refunded')})::int AS refunds,
+         coalesce(sum(amount) FILTER (WHERE event = ${nameOf('adjusted')} AND account = 'tenant'), 0) AS adjusted
        FROM ledger_entries WHERE subject_id = j.job_id AND bucket = j.bucket
      ) l
      ${JOIN_CORRECTIONS}
      WHERE j.job_id = $1 AND j.bucket = $2`;
 
 function verifyJobSums(sums: JobSums, report: Report): void {
-  const subject = fromUuid('job', sums.job_id);
+  const subject = jobIdOf({ kind: sums.kind, uuid: sums.job_id });
   const settled = parseNumeric(sums.progress_settled);
   const reserved = parseNumeric(sums.reserved);
   const drawn = parseNumeric(sums.drawn);
@@ -222,10 +224,10 @@ async function verifyItemPrices(db: Database, job: JobSums, report: Report): Pro
         estimated: false,
       };
       report(
-        `${fromUuid('job', job.job_id)} item ${row.item_no}`,
+        `${jobIdOf({ kind: job.kind, uuid: job.job_id })} item ${row.item_no}`,
         'charge',
         row.amount,
-        formatNumeric(priceUsage(price, usage, 'batch')),
+        formatNumeric(priceUsage(price, usage, job.price_mode)),
       );
     }
     items += rows.length;

@@ -30,6 +30,7 @@ test('tells the api where everything is', () => {
     BATCHGATE_HOST: '127.0.0.1',
     BATCHGATE_PORT: '8080',
     BATCHGATE_SPOOL_DIR: '/data/spool',
+    BATCHGATE_ARTIFACT_STORE: 'file:///data/artifacts',
     BATCHGATE_TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     BATCHGATE_ENCRYPTION_KEYS: 'local:made-here',
     OPENAI_WEBHOOK_SECRET: 'whsec_bWFkZSBoZXJl',
@@ -44,6 +45,11 @@ test('tells the api where everything is', () => {
     TEMPORAL_NAMESPACE: 'default',
     TEMPORAL_CONFIG_FILE: '/data/temporal/profile.toml',
   });
+});
+
+test('leaves an artifact store of our own as it is', () => {
+  const environment = { BATCHGATE_ARTIFACT_STORE: 's3://bucket/prefix' };
+  expect(apiEnvironment(facts({ environment }))['BATCHGATE_ARTIFACT_STORE']).toBe('s3://bucket/prefix');
 });
 
 test('points the worker at the simulators, with short waits', () => {

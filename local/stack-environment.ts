@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 export type Environment = Record<string, string | undefined>;
 
@@ -82,11 +83,17 @@ export function apiEnvironment(facts: StackFacts): Environment {
     BATCHGATE_HOST: '127.0.0.1',
     BATCHGATE_PORT: String(facts.apiPort),
     BATCHGATE_SPOOL_DIR: join(facts.dataDirectory, 'spool'),
+    BATCHGATE_ARTIFACT_STORE: given(facts.environment, 'BATCHGATE_ARTIFACT_STORE') ?? artifactFolder(facts),
     BATCHGATE_TEMPORAL_UI_URL: facts.temporal.uiUrl ?? undefined,
     BATCHGATE_ENCRYPTION_KEYS: facts.encryptionKeys,
     ...webhookVariables(facts),
     ...Object.assign({}, ...PROVIDER_NAMES.map((name) => simulatorVariables(name, facts.simulators[name]))),
   };
+}
+
+/** Documents are kept in it, and copies of results. */
+function artifactFolder({ dataDirectory }: StackFacts): string {
+  return pathToFileURL(join(dataDirectory, 'artifacts')).href;
 }
 
 /** The environment of the worker: that of the api, and short waits when none of them is real. */

@@ -24,6 +24,8 @@ const telling = (message: string, cause?: Error) =>
     mayHaveActed: false,
   });
 
+const COMPLETE = { endpoint: 'responses', model: 'm', request: {}, defaultMaxOutputTokens: 1, signal } as const;
+
 async function caught(call: Promise<unknown>): Promise<ProviderError> {
   const error: unknown = await call.then(
     () => null,
@@ -50,6 +52,7 @@ test.each([
       listLabelled: fail,
       retrieveBatch: fail,
       cancelBatch: fail,
+      complete: fail,
     },
     async *downloadFile() {
       yield Buffer.from('a');
@@ -65,6 +68,7 @@ test.each([
     caught(kept.cancelBatch({ providerBatchId: 'b', signal })),
     caught(kept.findBatches({ attemptToken: 't', inputFileId: null, itemCount: 1, ...since })),
     caught(kept.listLabelled?.(since) ?? Promise.resolve()),
+    caught(kept.complete(COMPLETE)),
     caught(Array.fromAsync(kept.downloadFile({ file, signal }))),
   ]);
   for (const told of errors) {
@@ -72,6 +76,27 @@ test.each([
     expect(told.cause).toBeUndefined();
     expect(told.stack).not.toContain(KEY);
   }
+});
+
+test('a refusal of a request that quotes the key is told without it', async () => {
+  const failed = {
+    kind: 'failed',
+    class: 'validation',
+    code: 'invalid_request',
+    message: `no request with ${KEY}`,
+    body: `{"error":"${KEY}"}`,
+    ...{ nativeType: null, nativeCode: null, statusCode: 400 },
+  } as const;
+  const kept = keepSecret({ ...bare, complete: async () => failed }, KEY);
+  expect(await kept.complete(COMPLETE)).toEqual({
+    ...failed,
+    message: 'no request with [key]',
+    body: '{"error":"[key]"}',
+  });
+});
+
+test('without a credential nothing is asked', async () => {
+  expect(await caught(bare.complete(COMPLETE))).toMatchObject({ code: 'credential_refused', mayHaveActed: false });
 });
 
 test('any other error is passed on as it is', async () => {

@@ -1,4 +1,4 @@
-import type { BatchProvider } from './provider.ts';
+import type { BatchProvider, DirectAnswer } from './provider.ts';
 import { ProviderError } from './provider-error.ts';
 
 const REDACTED = '[key]';
@@ -38,6 +38,23 @@ export function keepSecret(adapter: BatchProvider, apiKey: string): BatchProvide
       }
     },
     decodeLine: (endpoint, line) => adapter.decodeLine(endpoint, line),
+    complete: guard(async (input) => {
+      const answer = await adapter.complete(input);
+      return answer.kind === 'failed' ? failedWithoutKey(answer, apiKey) : answer;
+    }),
+  };
+}
+
+/** A refusal of a request may quote its headers too. */
+function failedWithoutKey(
+  failed: Extract<DirectAnswer, { kind: 'failed' }>,
+  apiKey: string,
+): Extract<DirectAnswer, { kind: 'failed' }> {
+  const { message, body } = failed;
+  return {
+    ...failed,
+    message: message.replaceAll(apiKey, REDACTED),
+    ...(body !== undefined && { body: body.replaceAll(apiKey, REDACTED) }),
   };
 }
 

@@ -28,5 +28,6 @@ export function withoutCredential(
     resultFiles: (batch) => adapter.resultFiles(batch),
     downloadFile: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
     decodeLine: (endpoint, line) => adapter.decodeLine(endpoint, line),
+    complete: refuse,
   };
 }

@@ -62,7 +62,28 @@ export interface BatchProvider {
 
   /** One result line, LF and trailing CR removed. Never throws on what a provider sent. */
   decodeLine(endpoint: Endpoint, line: string): ResultLine;
+
+  /**
+   * Asks the provider's ordinary endpoint for one request: one HTTP request, never repeated by the SDK. What the provider
+   * says of the request itself (an answer, a refusal of its content, that it is invalid) is the answer; what says nothing
+   * of it (a rate limit, trouble, a lost connection, a refused credential) is thrown as {@link ProviderError}. Throws
+   * {@link UntranslatableRequest}, before anything is sent, for one this provider cannot be asked, or that wants its reply
+   * streamed.
+   */
+  complete(input: CompleteInput): Promise<DirectAnswer>;
 }
+
+export interface CompleteInput extends Omit<EncodableItem, 'providerItemId'> {
+  signal: AbortSignal;
+  /** From sending the request to the last byte of its reply; 5 minutes where not given. */
+  timeoutMs?: number;
+}
+
+/**
+ * What the ordinary endpoint said of one request: the same as a line of a batch would. A failure is of class `validation`
+ * or `safety_blocked`, or of any class where the provider counted tokens for it: then `usage` says how many.
+ */
+export type DirectAnswer = Extract<LineResult, { kind: 'completed' | 'failed' }>;
 
 export interface EncodableItem {
   /** What the provider sees instead of the caller's custom id; see domain/attempt-token.ts. */

@@ -1,6 +1,6 @@
 /** What the project asks of the licences of its packages: free to use unmodified in a service, no source to be given. */
 const ALLOWED: ReadonlySet<string> = new Set([
-  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense'],
+  ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Unlicense', 'Zlib'],
   // Data, not code: it asks to be named.
   'CC-BY-4.0',
   // Ask for the source of changes to their own files; we make none.

@@ -2,11 +2,15 @@ import type { Directives } from './directives.ts';
 import { sampleOfSchema } from './json-sample.ts';
 import { hash32 } from './random.ts';
 import { estimateTokens, replyText } from './reply-text.ts';
+import { rowsReply } from './rows-reply.ts';
+import { rowsSchemaOf } from './rows-schema.ts';
 
 /** What a model is asked, out of its provider's shape: the same question gets the same answer from every simulator. */
 export interface Question {
   /** The text of system, user and assistant messages in order, joined by line ends; no tool results. */
   prompt: string;
+  /** What rows are taken from where the schema asks for some; see readAsked. */
+  material: string;
   directives: Directives;
   inputTokens: number;
   maxOutputTokens: number;
@@ -85,8 +89,10 @@ function callOf(tool: Tool | undefined, prompt: string): Answer['toolCall'] {
   return { name: tool.name, arguments: sampleOfSchema(tool.parameters, replyText(prompt), hash32(prompt)) };
 }
 
-function jsonText({ schema, prompt }: Question): string | undefined {
+function jsonText({ schema, prompt, material, directives }: Question): string | undefined {
   if (schema === undefined) return undefined;
+  const rows = rowsSchemaOf(schema);
+  if (rows !== undefined) return rowsReply(rows, material, directives.rows);
   if (schema === 'any') return JSON.stringify({ answer: replyText(prompt) });
   return JSON.stringify(sampleOfSchema(schema, replyText(prompt), hash32(prompt)));
 }

@@ -14,6 +14,7 @@ export interface Clock {
   setSpeed(speed: number): void;
   /** Runs once the clock reads at least `timeMs`; returns a cancel function. */
   at(timeMs: number, run: () => void): () => void;
+  /** At once where the time is 0. */
   sleep(forMs: number): Promise<void>;
   state(): ClockState;
   /** Back to real time at speed 1. */
@@ -72,10 +73,12 @@ export function createClock(saved?: ClockState, onChange: (state: ClockState) =>
     at,
     advance: (byMs) => rebase(byMs, base.speed),
     setSpeed: (speed) => rebase(0, speed),
-    sleep: (forMs) =>
-      new Promise((resolve) => {
+    async sleep(forMs) {
+      if (forMs <= 0) return;
+      await new Promise<void>((resolve) => {
         at(now() + forMs, resolve);
-      }),
+      });
+    },
     state: () => base,
     reset() {
       base = { realMs: 0, virtualMs: 0, speed: 1 };

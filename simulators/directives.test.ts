@@ -16,16 +16,28 @@ test.for([
   { prompt: '[[sim:text=]]', found: { text: '' } },
   { prompt: '[[sim:chars=40]][[sim:reasoning=7]]', found: { chars: 40, reasoning: 7 } },
   { prompt: '[[sim:cache_write=5]]', found: { cacheWrite: 5 } },
+  { prompt: '[[sim:rows=broken]]', found: { rows: { kind: 'broken' } } },
+  { prompt: '[[sim:rows=wrong_type]]', found: { rows: { kind: 'wrong_type' } } },
+  { prompt: '[[sim:rows=missing:Total amount]]', found: { rows: { kind: 'missing', column: 'Total amount' } } },
 ] satisfies { prompt: string; found: Directives | undefined }[])('reads $prompt', ({ prompt, found }) => {
   expect(parseDirectives(prompt)).toEqual(found);
 });
 
-test.for(['oops', 'error', 'invalid=1', 'usage=1', 'usage=1,-2', 'usage=a,b', 'chars=many', ''])(
-  'reports the mark %s as unknown',
-  (mark) => {
-    expect(parseDirectives(`[[sim:${mark}]] [[sim:once]]`)).toEqual({ once: true, unknown: [mark] });
-  },
-);
+test.for([
+  'oops',
+  'error',
+  'invalid=1',
+  'usage=1',
+  'usage=1,-2',
+  'usage=a,b',
+  'chars=many',
+  'rows',
+  'rows=',
+  'rows=missing:',
+  '',
+])('reports the mark %s as unknown', (mark) => {
+  expect(parseDirectives(`[[sim:${mark}]] [[sim:once]]`)).toEqual({ once: true, unknown: [mark] });
+});
 
 test('takes the marks out of the prompt', () => {
   expect(withoutDirectives('[[sim:once]] What is 2 + 2? [[sim:text=4]]')).toBe('What is 2 + 2?');

@@ -19,11 +19,16 @@ export interface Directives {
   cacheWrite?: number;
   /** Output tokens spent on reasoning. */
   reasoning?: number;
+  /** What is wrong with the rows of a reply that is asked for some. */
+  rows?: RowsDamage;
   /** The marks hold for the first attempt of this prompt only. */
   once?: true;
   /** Marks that were not understood, verbatim: a misspelt one must not pass for a plain prompt. */
   unknown?: string[];
 }
+
+/** `missing` leaves the column out of every row. */
+export type RowsDamage = { kind: 'broken' } | { kind: 'wrong_type' } | { kind: 'missing'; column: string };
 
 const MARK = /\[\[sim:([\s\S]*?)\]\]/g;
 const FLAGS: Readonly<Record<string, keyof Directives>> = {
@@ -67,6 +72,7 @@ function readMark(mark: string): Directives {
   if (number !== undefined && value !== undefined && /^\d+$/.test(value)) return { [number]: Number(value) };
   if (name === 'error' && value) return { error: value };
   if (name === 'text' && value !== undefined) return { text: value };
+  if (name === 'rows' && value !== undefined) return readRowsDamage(value) ?? { unknown: [mark] };
   if (name === 'usage' && value !== undefined) return readUsage(value) ?? { unknown: [mark] };
   return { unknown: [mark] };
 }
@@ -76,4 +82,10 @@ function readUsage(value: string): Directives | undefined {
   if (!COUNTS.test(value)) return undefined;
   const [input = 0, middle = 0, last] = value.split(',').map(Number);
   return { usage: last === undefined ? { input, cached: 0, output: middle } : { input, cached: middle, output: last } };
+}
+
+function readRowsDamage(value: string): Directives | undefined {
+  if (value === 'broken' || value === 'wrong_type') return { rows: { kind: value } };
+  const column = /^missing:(.+)$/s.exec(value)?.[1];
+  return column === undefined ? undefined : { rows: { kind: 'missing', column } };
 }

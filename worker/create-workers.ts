@@ -2,13 +2,16 @@ import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { createDatabaseActivities, createProviderActivities } from '../activities/create-activities.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
+import { createDocumentActivities } from '../activities/documents/create-document-activities.ts';
 import { createMaintenanceActivities } from '../activities/maintenance.ts';
 import { createScheduleActivities } from '../activities/schedules/create-schedule-activities.ts';
 import type { ScheduleDependencies } from '../activities/schedules/dependencies.ts';
+import { createTaskActivities } from '../activities/tasks/create-task-activities.ts';
 import { createWebhookActivities } from '../activities/webhooks/create-webhook-activities.ts';
 import type { WebhookDependencies } from '../activities/webhooks/dependencies.ts';
 import {
   DATABASE_QUEUE,
+  directQueue,
   MAINTENANCE_QUEUE,
   providerQueue,
   SCHEDULES_QUEUE,
@@ -27,6 +30,8 @@ export interface WorkerOptions {
   readonly webhooks: WebhookDependencies;
   /** Connections of the pool; database activities together use fewer. */
   readonly poolSize: number;
+  /** Tasks and documents of one provider at once. */
+  readonly tasksAtOnce: number;
   /** Null for all. */
   readonly queues: readonly string[] | null;
   /** Built from source when absent. */
@@ -126,6 +131,16 @@ export async function createWorkers(options: WorkerOptions): Promise<Worker[]> {
           maxConcurrentActivityTaskExecutions: PROVIDER_ACTIVITIES,
         });
       return [providerQueue(provider), create] as const;
+    }),
+    ...dependencies.providers.names.map((provider) => {
+      const create = () =>
+        Worker.create({
+          ...common,
+          taskQueue: directQueue(provider),
+          activities: { ...createTaskActivities(dependencies), ...createDocumentActivities(dependencies) },
+          maxConcurrentActivityTaskExecutions: options.tasksAtOnce,
+        });
+      return [directQueue(provider), create] as const;
     }),
   ]);
   const wanted = options.queues ?? [...creators.keys()];

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
+import { ByteBudget } from '../activities/byte-budget.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { TransferSlots } from '../activities/transfer-slots.ts';
 import { createArtifactStore } from '../artifacts/create-store.ts';
@@ -29,9 +30,11 @@ import { temporalLogger } from '../telemetry/temporal-logger.ts';
 import { WEBHOOKS_QUEUE } from '../workflows/task-queues.ts';
 import { createWorkers } from './create-workers.ts';
 import { createDeliveryControl } from './delivery-control.ts';
+import { createDocumentRunControl } from './document-run-control.ts';
 import { startHealthServer } from './health.ts';
 import { createJobWorkflowControl } from './job-workflow-control.ts';
 import { createScheduleClockControl } from './schedule-clock-control.ts';
+import { createTaskControl } from './task-control.ts';
 import { createSchedules, findMissingSearchAttributes } from './temporal-setup.ts';
 import { keepHeapTight } from './tight-heap.ts';
 import { startWebhookDispatcher } from './webhook-dispatcher.ts';
@@ -41,6 +44,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 60_000;
 const SHARD_WINDOW = 8;
 const TRANSFERS_AT_ONCE = 3;
+/** Of files that are being read and sent, in all the forms in which they are in memory: one of the largest at a time. */
+const DOCUMENT_BYTES = 160 * 1024 * 1024;
 /** Receivers have to answer within it. */
 const WEBHOOK_ANSWER_MS = 15_000;
 
@@ -86,6 +91,7 @@ async function run(config: WorkerConfig): Promise<void> {
     },
     webhooks: { ...dependencies, allowedFetchHosts: config.allowedFetchHosts, answerMs: WEBHOOK_ANSWER_MS },
     poolSize: config.databasePoolSize,
+    tasksAtOnce: config.tasksAtOnce,
     queues: config.queues,
     ...(config.workflowBundle !== null && { workflowBundle: { codePath: config.workflowBundle } }),
   });
@@ -138,7 +144,10 @@ async function createDependencies(
     artifacts: await createArtifactStore(config.artifacts, cipher),
     workflows: createJobWorkflowControl(client),
     deliveries: createDeliveryControl(client),
+    tasks: createTaskControl(client),
+    runs: createDocumentRunControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),
+    documentBytes: new ByteBudget(DOCUMENT_BYTES),
     settings: {
       pollMinMs: config.pollMinMs,
       pollMaxMs: config.pollMaxMs,
@@ -150,6 +159,9 @@ async function createDependencies(
       waitLimitMs: config.credentialWaitMs,
       capacityWaitMs: config.capacityWaitMs,
       shardWindow: SHARD_WINDOW,
+      taskAttempts: config.taskAttempts,
+      taskRetryMs: config.taskRetryMs,
+      documentsAtOnce: config.documentsAtOnce,
       workDirectory: path.join(config.spoolDir, 'input'),
     },
     now: () => new Date(),

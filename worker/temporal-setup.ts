@@ -61,6 +61,18 @@ const SCHEDULES = [
     note: 'Webhooks whose attempt is overdue',
   },
   {
+    id: 'batchgate/sweep-tasks',
+    workflow: 'sweepTasks',
+    every: '1 minute',
+    note: 'Tasks that nobody works on, and counts of open tasks',
+  },
+  {
+    id: 'batchgate/sweep-documents',
+    workflow: 'sweepDocuments',
+    every: '1 minute',
+    note: 'Runs over documents without a workflow, and documents that nobody is at',
+  },
+  {
     id: RETENTION_SCHEDULE_ID,
     workflow: 'retention',
     every: '1 hour',

@@ -24,5 +24,13 @@ export function providerBatchWorkflowId(jobId: string, shard: number): string {
   return `provider-batch/${jobId}/${shard}`;
 }
 
+export function asyncTaskWorkflowId(taskId: string): string {
+  return `async-task/${taskId}`;
+}
+
+export function documentRunWorkflowId(runId: string): string {
+  return `document-run/${runId}`;
+}
+
 /** Of the schedule that deletes what is due. */
 export const RETENTION_SCHEDULE_ID = 'batchgate/retention';

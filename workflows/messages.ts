@@ -45,6 +45,25 @@ export interface WebhookDeliveryInput {
   maxHistoryEvents?: number;
 }
 
+/** Input of `asyncTask`; everything else is in the row. `provider` names the queue its attempts are taken from. */
+export interface AsyncTaskInput {
+  v: 1;
+  taskId: string;
+  provider: Provider;
+  /** Temporal's own cancel, heard by the run before this one: the task is cancelled once it is queued. */
+  cancel?: boolean;
+  maxHistoryEvents?: number;
+}
+
+/** Input of `documentRun`; everything else is in rows. */
+export interface DocumentRunInput {
+  v: 1;
+  runId: string;
+  /** Temporal's own cancel, heard by the run before this one and not yet acted on. */
+  cancel?: boolean;
+  maxHistoryEvents?: number;
+}
+
 export interface CancelRequest {
   reason?: string;
   by?: string;
@@ -91,6 +110,12 @@ export const shardChangedSignal = defineSignal('shardChanged');
 
 /** Ends the wait for a delivery's next attempt. */
 export const deliverNowSignal = defineSignal('deliverNow');
+
+/** The row of a task was changed from outside: its wait ends, and it reads the row. */
+export const taskChangedSignal = defineSignal('taskChanged');
+
+/** The rows of a run over documents were changed from outside: its wait ends, and it reads them. */
+export const runChangedSignal = defineSignal('runChanged');
 
 export const batchJobStateQuery = defineQuery<BatchJobState>('state');
 export const providerBatchStateQuery = defineQuery<ProviderBatchState>('state');

@@ -79,6 +79,29 @@ export const WEBHOOK_POLICY: ActivityOptions = {
   cancellationType: 'TRY_CANCEL',
 };
 
+/**
+ * One request that a provider may take five minutes to answer, between short transactions. What the provider says is an answer
+ * and no failure; tried again here is only what kept an attempt from being written down: Postgres away, or a worker that died,
+ * which is noticed by heartbeat. A lease of the same length in the task's row keeps two workers from it. Rows count attempts.
+ */
+export const DIRECT_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '15 minutes',
+  heartbeatTimeout: '15 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  cancellationType: 'TRY_CANCEL',
+};
+
+/**
+ * Files of an artifact store made into requests, in a step that is not too large. A store that is away is waited for; a repeat
+ * makes the same step anew.
+ */
+export const FILES_POLICY: Omit<ActivityOptions, 'taskQueue'> = {
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+  cancellationType: 'TRY_CANCEL',
+};
+
 export const MAINTENANCE_POLICY: ActivityOptions = {
   taskQueue: MAINTENANCE_QUEUE,
   startToCloseTimeout: '1 hour',

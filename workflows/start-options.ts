@@ -1,13 +1,22 @@
 import type { Provider } from '../domain/provider.ts';
 import type { ScheduleTiming, Weekday } from '../domain/schedule-timing.ts';
 import {
+  asyncTaskWorkflowId,
   batchJobWorkflowId,
+  documentRunWorkflowId,
   providerBatchWorkflowId,
   scheduledJobWorkflowId,
   temporalScheduleId,
   webhookDeliveryWorkflowId,
 } from './ids.ts';
-import type { BatchJobInput, ProviderBatchInput, ScheduledJobInput, WebhookDeliveryInput } from './messages.ts';
+import type {
+  AsyncTaskInput,
+  BatchJobInput,
+  DocumentRunInput,
+  ProviderBatchInput,
+  ScheduledJobInput,
+  WebhookDeliveryInput,
+} from './messages.ts';
 import { searchAttributes } from './search-attributes.ts';
 import { WORKFLOW_QUEUE } from './task-queues.ts';
 
@@ -94,6 +103,66 @@ export function webhookDeliveryStart({ deliveryId, tenantId, eventType }: Starta
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `${tenantId} · ${eventType}`,
     typedSearchAttributes: [{ key: searchAttributes.tenant, value: tenantId }],
+    priority: { fairnessKey: fairnessKey(tenantId) },
+  };
+}
+
+export interface StartableTask {
+  readonly taskId: string;
+  readonly tenantId: string;
+  readonly customerId: string | null;
+  readonly provider: Provider;
+  /** The provider's name of it. */
+  readonly providerModel: string;
+}
+
+/** Everything an `asyncTask` is started with but the conflict policy. Its priority is no part of it: turns go by tenant. */
+export function asyncTaskStart({ taskId, tenantId, customerId, provider, providerModel }: StartableTask) {
+  const input: AsyncTaskInput = { v: 1, taskId, provider };
+  return {
+    workflowId: asyncTaskWorkflowId(taskId),
+    taskQueue: WORKFLOW_QUEUE,
+    args: [input] as [AsyncTaskInput],
+    // One whose workflow was ended from outside is taken up again.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `${tenantId} · ${provider}/${providerModel}`,
+    typedSearchAttributes: [
+      { key: searchAttributes.tenant, value: tenantId },
+      ...(customerId === null ? [] : [{ key: searchAttributes.customer, value: customerId }]),
+      { key: searchAttributes.provider, value: provider },
+      { key: searchAttributes.model, value: providerModel },
+      { key: searchAttributes.status, value: 'QUEUED' },
+    ],
+    priority: { fairnessKey: fairnessKey(tenantId) },
+  };
+}
+
+export interface StartableRun {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly customerId: string | null;
+  /** As it was asked for. */
+  readonly model: string;
+  readonly mode: 'direct' | 'batch';
+  readonly documents: number;
+}
+
+/** Everything a `documentRun` is started with but the conflict policy. */
+export function documentRunStart({ runId, tenantId, customerId, model, mode, documents }: StartableRun) {
+  const input: DocumentRunInput = { v: 1, runId };
+  return {
+    workflowId: documentRunWorkflowId(runId),
+    taskQueue: WORKFLOW_QUEUE,
+    args: [input] as [DocumentRunInput],
+    // One whose workflow was ended from outside is taken up again.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
+    staticSummary: `${tenantId} · ${documents} documents · ${model} · ${mode}`,
+    typedSearchAttributes: [
+      { key: searchAttributes.tenant, value: tenantId },
+      ...(customerId === null ? [] : [{ key: searchAttributes.customer, value: customerId }]),
+      { key: searchAttributes.model, value: model },
+      { key: searchAttributes.status, value: 'running' },
+    ],
     priority: { fairnessKey: fairnessKey(tenantId) },
   };
 }

@@ -15,6 +15,11 @@ export const WEBHOOKS_QUEUE = 'batchgate-webhooks';
 /** Sweeps and other housekeeping, apart so that they never delay a job. */
 export const MAINTENANCE_QUEUE = 'batchgate-maintenance';
 
+/** Attempts of single requests: one queue a provider, apart from its batches, since each may take minutes to be answered. */
+export function directQueue(provider: Provider): string {
+  return `batchgate-direct-${provider}`;
+}
+
 /** Activities that call a provider: one queue each, so that one provider's trouble or rate limit never holds up another. */
 export function providerQueue(provider: Provider): string {
   return `batchgate-provider-${provider}`;

@@ -70,6 +70,8 @@ async function begin(
   if (delivery === null || delivery.state !== 'pending') return { kind: 'step', step: stepOf(delivery) };
   const off = delivery.isDeleted ? 'endpoint_deleted' : delivery.isDisabled ? 'endpoint_disabled' : null;
   if (off !== null) return { kind: 'step', step: await abandon(client, delivery, off, at) };
+  if (delivery.body === null && delivery.sealedBody === null)
+    return { kind: 'step', step: await abandon(client, delivery, 'content_deleted', at) };
   const giveUpAt = delivery.giveUpAt ?? new Date(at.getTime() + delivery.giveUpAfterMs);
   const { toReceiver, ofTenant } = await countInFlight(client, delivery, at);
   if (toReceiver >= MAX_TO_RECEIVER || ofTenant >= MAX_OF_TENANT) {

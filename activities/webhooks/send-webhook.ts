@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { LockedDelivery } from '../../db/webhook-attempts.ts';
+import { deliveryContext } from '../../db/webhook-outbox.ts';
 import { secretContext } from '../../db/webhook-secrets.ts';
 import type { DeliveryError } from '../../domain/webhook-delivery.ts';
 import { SealError } from '../../encryption/cipher.ts';
@@ -24,16 +25,17 @@ export async function sendWebhook(
   attempt: number,
   signal: AbortSignal,
 ): Promise<WebhookAnswer> {
-  const secrets = await openSecrets(cipher, delivery);
-  if (secrets === null) return { statusCode: null, error: 'secret_unavailable', retryAfterMs: null };
+  const opened = await openSealed(cipher, delivery);
+  if (opened === null) return { statusCode: null, error: 'secret_unavailable', retryAfterMs: null };
+  const { body } = opened;
   const limit = AbortSignal.timeout(answerMs);
   try {
     const response = await guardedRequest({
       url: delivery.url,
       allowedHosts,
       method: 'POST',
-      headers: headersOf(delivery, secrets, attempt, now()),
-      body: delivery.body,
+      headers: headersOf(delivery.eventId, opened, attempt, now()),
+      body,
       idleMs: answerMs,
       signal: AbortSignal.any([signal, limit]),
     });
@@ -71,26 +73,29 @@ function faultOf(error: unknown, limit: AbortSignal): DeliveryError {
   return error instanceof OutgoingError ? ERROR_OF[error.fault] : 'unreachable';
 }
 
-/** The newest first. Null where they cannot be opened: an operator took a key away too early. */
-async function openSecrets(
+interface Opened {
+  /** The newest first. */
+  readonly secrets: readonly Buffer[];
+  readonly body: string;
+}
+
+/** Null where something cannot be opened: an operator took a key away too early. */
+async function openSealed(
   cipher: Sending['cipher'],
-  { secretId, sealed, previousSealed }: LockedDelivery,
-): Promise<Buffer[] | null> {
+  { deliveryId, secretId, sealed, previousSealed, body, sealedBody }: LockedDelivery,
+): Promise<Opened | null> {
   try {
     const all = [sealed, ...(previousSealed === null ? [] : [previousSealed])];
-    return await Promise.all(all.map((each) => cipher.open(each, secretContext(secretId))));
+    const secrets = await Promise.all(all.map((each) => cipher.open(each, secretContext(secretId))));
+    if (sealedBody === null) return { secrets, body: body ?? '' };
+    return { secrets, body: (await cipher.open(sealedBody, deliveryContext(deliveryId))).toString() };
   } catch (error) {
     if (error instanceof SealError) return null;
     throw error;
   }
 }
 
-function headersOf(
-  { eventId, body }: LockedDelivery,
-  secrets: readonly Buffer[],
-  attempt: number,
-  at: Date,
-): Record<string, string> {
+function headersOf(eventId: string, { secrets, body }: Opened, attempt: number, at: Date): Record<string, string> {
   const signatures = secrets.map((secret) => new Webhook(secret, { format: 'raw' }).sign(eventId, at, body));
   return {
     'content-type': 'application/json',

@@ -2,10 +2,18 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { CALL_COST, type CallClass, isWithinRate, type RateStanding, secondsToReset } from '../../domain/rate-limit.ts';
+import {
+  CALL_COST,
+  type CallClass,
+  isWithinRate,
+  type RateStanding,
+  STATUS_READS,
+  secondsToReset,
+} from '../../domain/rate-limit.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { KnownPolicies } from './known-policies.ts';
 import { RateCounter } from './rate-counter.ts';
+import { TaskStarts } from './task-starts.ts';
 import { UploadSlots } from './upload-slots.ts';
 
 /** Of this process; what a tenant's policy names comes before. */
@@ -19,6 +27,8 @@ export interface LimitSettings {
   /** Calls that bring items, at once. */
   readonly maxUploads: number;
   readonly maxUploadsPerTenant: number;
+  /** Tasks that are being stored and started at once. */
+  readonly maxTaskStarts: number;
   /** How long a count in the database is waited for; half a second where it is left out. */
   readonly storeWaitMs?: number;
 }
@@ -36,6 +46,7 @@ interface Refused {
 /** What one api process lets through: counted with the others', but refused by its own memory alone. */
 export class RequestLimits {
   readonly settings: LimitSettings;
+  readonly taskStarts: TaskStarts;
   readonly #uploads: UploadSlots;
   readonly #counter: RateCounter;
   readonly #policies: KnownPolicies;
@@ -45,6 +56,7 @@ export class RequestLimits {
 
   constructor(settings: LimitSettings, pool: () => pg.Pool, onStoreAway: (error: unknown) => void) {
     this.settings = settings;
+    this.taskStarts = new TaskStarts(settings.maxTaskStarts);
     this.#uploads = new UploadSlots(settings.maxUploads);
     this.#counter = new RateCounter(pool, onStoreAway, settings.storeWaitMs);
     this.#policies = new KnownPolicies(pool);
@@ -86,6 +98,11 @@ export class RequestLimits {
     return standing;
   }
 
+  /** Counts a status read of a key, apart from its calls. */
+  countStatusRead({ keyId }: Principal): Promise<RateStanding> {
+    return this.#counter.take(`${STATUS_READS.name}:${keyId}`, 1, STATUS_READS.perMinute);
+  }
+
   /** Runs a call that brings items while it has one of the places for them. Throws `concurrency_limit`. */
   async duringUpload<Result>({ tenantId }: Principal, work: () => Promise<Result>): Promise<Result> {
     const { maxUploads } = await this.#policies.of(tenantId);
@@ -101,6 +118,14 @@ export class RequestLimits {
 /** For a key that used up its rate. */
 export function keyRateLimited(standing: RateStanding): GatewayError {
   return rateLimited(`This key may use ${standing.limit} units of requests in a minute.`, standing);
+}
+
+/** For one that asked too often how its documents stand. */
+export function statusRateLimited(standing: RateStanding): GatewayError {
+  return rateLimited(
+    `This key may ask ${standing.limit} times in a minute how documents and batches stand. A webhook tells it without asking.`,
+    standing,
+  );
 }
 
 function rateLimited(what: string, standing: RateStanding): GatewayError {

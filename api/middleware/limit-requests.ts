@@ -10,8 +10,8 @@ import { keyRateLimited } from '../limits/request-limits.ts';
 type Limited = Pick<ApiDependencies, 'limits'>;
 
 const MAX_KEY_CHARS = 256;
-/** Items come in on these. */
-const BRINGS_ITEMS = /\/(?:items|manifest)$/;
+/** Items and documents come in on these. */
+const BRINGS_ITEMS = /\/(?:items|manifest|documents)$/;
 
 /**
  * `authenticate` between two limits. Before it, without a question to the database: a key that used up its rate, and an

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { DataDeletion, DataDeletionList, RequestDeletion } from '../../contracts/data-deletion.ts';
 import { isStorable } from '../../contracts/metadata.ts';
 import { recordAudit } from '../../db/audit-log.ts';
@@ -11,6 +12,7 @@ import {
   listLeftAtProviders,
   type DataDeletion as StoredDeletion,
 } from '../../db/data-deletions.ts';
+import { countDeletedDocuments, type DeletedDocuments } from '../../db/due-documents.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { newId } from '../../db/ids.ts';
 import { inTransaction } from '../../db/transaction.ts';
@@ -27,8 +29,8 @@ type Dependencies = Pick<ApiDependencies, 'db' | 'now' | 'workflows'>;
 const MAX_LEFT_SHOWN = 100;
 
 /**
- * Has all content of a customer's jobs deleted, of those that there are now: at once where they have ended, else after their
- * end. Throws `not_found`.
+ * Has all content of a customer's jobs and documents deleted, of those that there are now: at once where they have ended, else
+ * after their end. Throws `not_found`.
  */
 export async function requestDeletion(
   dependencies: Dependencies,
@@ -48,9 +50,7 @@ export async function requestDeletion(
       const details = { deletion_id: wanted.deletionId };
       const entry = { actor: principal.keyId, tenantId, subject: customerId, details };
       await recordAudit(client, { ...entry, act: 'customer.data_deleted' });
-      const counts = await countDeletion(client, wanted);
-      const left = await listLeftAtProviders(client, wanted, MAX_LEFT_SHOWN);
-      const body = present({ ...wanted, draftsDeleted: 0, endedAt: null }, counts, left);
+      const body = await report(client, { ...wanted, draftsDeleted: 0, endedAt: null });
       return { status: 202, body: JSON.stringify(body) };
     }),
   );
@@ -68,7 +68,13 @@ export async function getDeletion(
   const { pool } = dependencies.db;
   const found = isStorable(deletionId) ? await findDataDeletion(pool, { ...customer, deletionId }) : null;
   if (found === null) throw new GatewayError('not_found', 'The customer has no such deletion.');
-  return present(found, await countDeletion(pool, found), await listLeftAtProviders(pool, found, MAX_LEFT_SHOWN));
+  return report(pool, found);
+}
+
+async function report(db: Pick<pg.ClientBase, 'query'>, deletion: StoredDeletion): Promise<DataDeletion> {
+  const counts = await countDeletion(db, deletion);
+  const documents = await countDeletedDocuments(db, deletion);
+  return present(deletion, { counts, documents, left: await listLeftAtProviders(db, deletion, MAX_LEFT_SHOWN) });
 }
 
 /** A customer's, by id. Throws `not_found`. */
@@ -95,7 +101,13 @@ function presentSummary(deletion: StoredDeletion): DataDeletionList['data'][numb
   };
 }
 
-function present(deletion: StoredDeletion, counts: DeletionCounts, left: readonly LeftAtProvider[]): DataDeletion {
+interface Found {
+  readonly counts: DeletionCounts;
+  readonly documents: DeletedDocuments;
+  readonly left: readonly LeftAtProvider[];
+}
+
+function present(deletion: StoredDeletion, { counts, documents, left }: Found): DataDeletion {
   return {
     ...presentSummary(deletion),
     deleted: {
@@ -104,6 +116,7 @@ function present(deletion: StoredDeletion, counts: DeletionCounts, left: readonl
       requests: counts.requests,
       results: counts.results,
       artifacts: counts.artifactsDeleted,
+      documents: documents.deleted,
       provider_batches: counts.providerBatchesDeleted,
     },
     waiting: {
@@ -111,6 +124,8 @@ function present(deletion: StoredDeletion, counts: DeletionCounts, left: readonl
       jobs_being_removed: counts.removing,
       held_jobs: counts.held,
       artifacts: counts.artifactsLeft,
+      documents: documents.left,
+      held_documents: documents.held,
     },
     left_at_providers: left.map(({ jobId, provider, batches, expiresAt }) => ({
       ...{ job_id: jobId, provider, batches },

@@ -66,7 +66,7 @@ export async function openUsageStream(
 
 async function getUsageJob({ db }: Dependencies, principal: Principal, jobId: string): Promise<UsageJob> {
   const job = await findUsageJob(db.pool, tenantScope(principal), jobId);
-  if (job === null) throw noSuchJob();
+  if (job?.kind !== 'batch') throw noSuchJob();
   return job;
 }
 

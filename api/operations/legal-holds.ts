@@ -4,7 +4,7 @@ import { recordAudit } from '../../db/audit-log.ts';
 import { findCustomer } from '../../db/customers.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { newId } from '../../db/ids.ts';
-import { findJob } from '../../db/jobs.ts';
+import { findJobRow } from '../../db/job-rows.ts';
 import { findHold, insertHold, liftHold, listHolds, type LegalHold as StoredHold } from '../../db/legal-holds.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
@@ -90,7 +90,7 @@ export async function releaseHold(
 async function requireSubject({ db }: Dependencies, tenantId: string, wanted: SetLegalHold): Promise<void> {
   const { job_id: jobId, customer_id: customerId } = wanted;
   if (jobId !== undefined) {
-    const job = await findJob(db.pool, null, jobId);
+    const job = await findJobRow(db.pool, jobId);
     if (job?.tenantId !== tenantId)
       throw new GatewayError('not_found', 'The tenant has no such job.', { field: 'job_id' });
   }

@@ -107,6 +107,7 @@ function read(
       projectId: query.project_id ?? null,
       customerId: query.customer_id ?? null,
       apiKeyId: query.api_key_id ?? null,
+      jobKind: query.job_kind ?? null,
       endpoint: query.endpoint ?? null,
       provider: query.provider ?? null,
       model: query.model ?? null,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { UsageGroupSum, UsageQuery, UsageReport } from '../../contracts/usage-record.ts';
-import { fromUuid, toUuid } from '../../db/ids.ts';
+import { parseJobId } from '../../db/ids.ts';
 import type { JobScope } from '../../db/job-scope.ts';
 import { sumUsageByGroup, type UsageReading } from '../../db/usage.ts';
 import { findUsageJob, listUsageJobs } from '../../db/usage-jobs.ts';
@@ -102,14 +102,17 @@ async function jobPage(dependencies: Dependencies, scope: JobScope, request: Usa
   const position = decodeCursor(LIST, Position, query.cursor);
   const { reading, horizon, nextSince } = await open(dependencies, request, position?.[1] ?? null);
   const { pool } = dependencies.db;
-  const page = { afterUuid: position === null ? null : toUuid('job', position[0]), limit: query.limit + 1 };
+  const page = {
+    afterUuid: position === null ? null : (parseJobId(position[0])?.uuid ?? null),
+    limit: query.limit + 1,
+  };
   const jobs = await listUsageJobs(pool, scope, reading.window, page);
   const shown = jobs.slice(0, query.limit);
   const entries = await sumEntries(pool, shown, reading);
   const last = jobs.length > query.limit ? shown.at(-1) : undefined;
   return {
     data: entries.map(({ record }) => record),
-    next_cursor: last === undefined ? null : encodeCursor(LIST, [fromUuid('job', last.uuid), horizon ?? '']),
+    next_cursor: last === undefined ? null : encodeCursor(LIST, [last.jobId, horizon ?? '']),
     next_since: nextSince,
   };
 }
@@ -168,7 +171,7 @@ async function open(
 function windowOf(query: UsageQuery, horizon: string | null): UsageWindow {
   if (query.level === 'job' && query.group_by === undefined) refusePartDays(query);
   const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
-  const times = { from: time(query.from), to: time(query.to) };
+  const times = { from: time(query.from), to: time(query.to), jobKind: query.job_kind ?? null };
   if (query.since === undefined || horizon === null) return { ...times, written: null };
   if (query.since === START) return { ...times, written: { fromXid: '0', sinceAt: new Date(0), toXid: horizon } };
   const [fromXid, sinceMs] = decodeSince(query.since);

@@ -69,9 +69,9 @@ export async function reseal(
 }
 
 async function* allSealed(db: Dependencies['db'], place: SealedColumn): AsyncGenerator<SealedValue> {
-  let after = '';
+  let after: string | null = null;
   for (;;) {
-    const page = await listSealed(db.pool, place, { after, limit: PAGE });
+    const page: readonly SealedValue[] = await listSealed(db.pool, place, { after, limit: PAGE });
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { z } from 'zod';
 import type {
   ListWebhookDeliveriesQuery,
@@ -14,6 +15,7 @@ import { insertDelivery } from '../../db/webhook-outbox.ts';
 import { lockEndpointSecret } from '../../db/webhook-secrets.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { isPollable } from '../../domain/task.ts';
 import { TEST_EVENT_TYPE } from '../../domain/webhook-delivery.ts';
 import { CursorId, decodeCursor, encodeCursor } from '../cursor.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -69,7 +71,7 @@ export async function listOwnedDeliveries(
   };
 }
 
-/** Sends a delivery that is over once more, with the same id and bytes. Throws `not_found` or `conflict`. */
+/** Sends a delivery that is over once more, with the same id and bytes. Throws `not_found`, `conflict` or `content_deleted`. */
 export async function replayDelivery(
   { db, now }: Dependencies,
   { principal, deliveryId, idempotency }: DeliveryRequest & { readonly idempotency: IdempotentRequest | null },
@@ -79,15 +81,9 @@ export async function replayDelivery(
     once(client, idempotency, async () => {
       const row = await findDelivery(client, scope, deliveryId, { lock: true });
       if (row === null) throw noSuchDelivery();
-      requireReplayable(row);
-      await beginRun(client, deliveryId, now());
-      await recordAudit(client, {
-        act: 'webhook_delivery.replayed',
-        actor: principal.keyId,
-        tenantId: row.tenantId,
-        subject: deliveryId,
-        details: { run: row.run + 1 },
-      });
+      const obstacle = findReplayObstacle(row, now());
+      if (obstacle !== null) throw obstacle;
+      await startReplay(client, row, { by: principal.keyId, now: now() });
       const begun = await findDelivery(client, scope, deliveryId);
       if (begun === null) throw noSuchDelivery();
       return { status: 202, body: JSON.stringify(presentDelivery(begun)) };
@@ -95,12 +91,32 @@ export async function replayDelivery(
   );
 }
 
-function requireReplayable({ state, endpointState }: DeliveryRow): void {
+/** Begins another run of a delivery whose row is locked, and that nothing keeps from it. */
+export async function startReplay(
+  client: pg.PoolClient,
+  { deliveryId, tenantId, run }: DeliveryRow,
+  { by, now }: { readonly by: string; readonly now: Date },
+): Promise<void> {
+  await beginRun(client, deliveryId, now);
+  const entry = { act: 'webhook_delivery.replayed', actor: by, tenantId, subject: deliveryId } as const;
+  await recordAudit(client, { ...entry, details: { run: run + 1 } });
+}
+
+/** Why a delivery cannot be sent once more, or null. */
+export function findReplayObstacle(
+  { state, endpointState, hasBody, taskEndedAt }: DeliveryRow,
+  now: Date,
+): GatewayError | null {
+  if (!isPollable(taskEndedAt, now))
+    return new GatewayError('conflict', 'Its task ended 24 hours ago or more: its webhook is not sent again by hand.');
   if (state === 'pending')
-    throw new GatewayError('conflict', 'The delivery is still being tried: next_attempt_at says when.');
-  if (endpointState === 'deleted') throw new GatewayError('conflict', 'Its endpoint was deleted.');
+    return new GatewayError('conflict', 'The delivery is still being tried: next_attempt_at says when.');
+  if (!hasBody)
+    return new GatewayError('content_deleted', 'What it held was deleted with the content of what it is about.');
+  if (endpointState === 'deleted') return new GatewayError('conflict', 'Its endpoint was deleted.');
   if (endpointState === 'disabled')
-    throw new GatewayError('conflict', 'Its endpoint is disabled. Enable it first: PATCH with {"disabled": false}.');
+    return new GatewayError('conflict', 'Its endpoint is disabled. Enable it first: PATCH with {"disabled": false}.');
+  return null;
 }
 
 /** Sends an event that says nothing, to see whether the receiver hears. Throws `not_found`, or `conflict` while disabled. */

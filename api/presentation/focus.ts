@@ -1,12 +1,23 @@
 import type { FocusRow } from '../../contracts/focus-row.ts';
 import type { ItemUsageRecord, JobUsage } from '../../contracts/usage-record.ts';
 import type { UsageJob } from '../../db/usage-jobs.ts';
+import type { JobKind } from '../../domain/job-kind.ts';
 
 const GATEWAY = 'Batchgate';
 const TAG_PREFIX = 'batchgate/';
 
 /** Who makes the models, by the gateway's name of the provider; any other is called as the gateway calls it. */
 const PUBLISHERS: Readonly<Record<string, string>> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Google' };
+
+/** What a job of each kind is, and an item of it. A task is both. */
+const RESOURCES = {
+  batch: { job: 'Batch job', item: 'Batch item' },
+  task: { job: 'Task', item: 'Task' },
+  document: { job: 'Document run', item: 'Document' },
+} as const satisfies { readonly [kind in JobKind]: object };
+const SERVICES = { batch: 'Batch', task: 'Task', document: 'Document' } as const satisfies {
+  readonly [kind in JobKind]: string;
+};
 
 export interface FocusSource {
   readonly job: UsageJob;
@@ -50,11 +61,11 @@ export function toFocusRow({ job, record, isLate }: FocusSource): FocusRow {
     PublisherName: record.provider === null ? GATEWAY : (PUBLISHERS[record.provider] ?? record.provider),
     ResourceId: (isItem ? record.item_id : null) ?? record.job_id,
     ResourceName: (isItem ? record.custom_id : null) ?? job.name,
-    ResourceType: isItem && record.item_id !== null ? 'Batch item' : 'Batch job',
+    ResourceType: RESOURCES[record.job_kind][isItem && record.item_id !== null ? 'item' : 'job'],
     ServiceCategory: 'AI and Machine Learning',
-    ServiceName: `Batch ${record.endpoint}`,
+    ServiceName: serviceOf(record),
     SkuId: sku,
-    SkuPriceId: sku === null ? null : `${sku}/batch`,
+    SkuPriceId: sku === null ? null : `${sku}/${job.priceMode}`,
     SubAccountId: record.project_id,
     SubAccountName: record.project_id,
     Tags: tags(job),
@@ -75,9 +86,14 @@ function billingAccount(job: UsageJob, record: JobUsage | ItemUsageRecord) {
 
 function describe(record: JobUsage | ItemUsageRecord): string {
   const model = record.model === '' ? 'no model' : record.model;
-  if (record.kind === 'adjustment') return `Adjustment of the charge of batch job ${record.job_id}`;
-  if (record.kind === 'refund') return `Refund of batch ${record.endpoint} with ${model}`;
-  return `Batch ${record.endpoint} with ${model}`;
+  if (record.kind === 'adjustment')
+    return `Adjustment of the charge of ${RESOURCES[record.job_kind].job.toLowerCase()} ${record.job_id}`;
+  if (record.kind === 'refund') return `Refund of ${serviceOf(record).toLowerCase()} with ${model}`;
+  return `${serviceOf(record)} with ${model}`;
+}
+
+function serviceOf({ job_kind: kind, endpoint }: JobUsage | ItemUsageRecord): string {
+  return `${SERVICES[kind]} ${endpoint}`;
 }
 
 /** The job's metadata as the caller's own tags; the gateway's have its prefix. */
@@ -100,6 +116,7 @@ function extensions(record: JobUsage | ItemUsageRecord) {
     x_InputTokens: String(record.input_tokens),
     x_ItemId: isItem ? record.item_id : null,
     x_JobId: record.job_id,
+    x_JobKind: record.job_kind,
     x_OutputTokens: String(record.output_tokens),
     x_PriceBookVersion: record.price_book_version,
     x_ProviderDeadline: record.provider_deadline,

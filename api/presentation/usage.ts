@@ -98,6 +98,7 @@ export function presentCorrection(job: UsageJob, correction: UsageCorrection, vi
 function presentOwner(job: UsageJob) {
   return {
     job_id: job.jobId,
+    job_kind: job.kind,
     tenant_id: job.tenantId,
     project_id: job.projectId,
     customer_id: job.customerId,

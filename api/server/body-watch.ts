@@ -66,7 +66,7 @@ export class BodyWatch {
     }
     this.#forget(watched);
     if (outgoing.headersSent) incoming.socket.destroy();
-    else refuseOnSocket(incoming.socket, this.#tooSlow());
+    else refuseOnSocket(incoming.socket, this.#tooSlow(), incoming.url);
   }
 
   #tooSlow(): GatewayError {

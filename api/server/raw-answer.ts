@@ -5,14 +5,20 @@ import type { GatewayError } from '../../domain/gateway-error.ts';
 import { answerError } from '../errors.ts';
 import { SECURITY_HEADERS } from '../security-headers.ts';
 
-/** A refusal where no request reaches the app, or its own answer would come too late: written by hand, and the last. */
-export function refuseOnSocket(socket: Duplex, error: GatewayError): void {
+/**
+ * A refusal where no request reaches the app, or its own answer would come too late: written by hand, and the last. `url` is
+ * that of the call, where it was read.
+ */
+export function refuseOnSocket(socket: Duplex, error: GatewayError, url: string | null = null): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const requestId = newId('request');
-  const { status, envelope, headers } = answerError(error, requestId);
+  const { status, envelope, headers } = answerError(error, {
+    requestId,
+    path: url?.split('?', 1)[0] ?? null,
+  });
   const body = JSON.stringify(envelope);
   const lines = Object.entries({
     ...SECURITY_HEADERS,

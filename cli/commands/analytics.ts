@@ -1,4 +1,4 @@
-import { ANALYTICS_GROUPS } from '../../contracts/analytics.ts';
+import { ANALYTICS_GROUPS, AnalyticsQuery } from '../../contracts/analytics.ts';
 import { ANALYTICS_KINDS, type AnalyticsKind } from '../analytics-call.ts';
 import { analyticsCsv, analyticsTables } from '../analytics-table.ts';
 import { defineCommand, OPERATOR_OPTIONS, type OptionValues } from '../command.ts';
@@ -10,6 +10,7 @@ import { printJson } from '../output.ts';
 
 const ALL = 'all';
 const MAX_TOP = 100;
+const JOB_KINDS = AnalyticsQuery.shape.job_kind.unwrap().options;
 const OPTIONS = {
   by: { type: 'string', value: 'NAMES', help: `groups: ${ANALYTICS_GROUPS.join(', ')}, parted by commas; or ${ALL}` },
   from: { type: 'string', value: 'DAY', help: 'the first day (UTC), such as 2026-08-01' },
@@ -17,6 +18,7 @@ const OPTIONS = {
   project: { type: 'string', value: 'ID', help: 'of this project alone' },
   customer: { type: 'string', value: 'ID', help: 'of this customer alone' },
   'api-key': { type: 'string', value: 'ID', help: 'of jobs made with this key alone' },
+  'job-kind': { type: 'string', value: 'KIND', help: `of ${JOB_KINDS.join(', or of ')} alone` },
   endpoint: { type: 'string', value: 'NAME', help: 'of this endpoint alone' },
   provider: { type: 'string', value: 'NAME', help: 'of this provider alone' },
   model: { type: 'string', value: 'NAME', help: 'of this model alone, as its provider names it' },
@@ -52,6 +54,7 @@ export const analyticsCommand = defineCommand({
       project_id: values.project,
       customer_id: values.customer,
       api_key_id: values['api-key'],
+      job_kind: values['job-kind'] === undefined ? undefined : oneOf('--job-kind', values['job-kind'], JOB_KINDS),
       endpoint: readEndpoint(values.endpoint),
       provider: values.provider,
       model: values.model,

@@ -1,4 +1,4 @@
-import { JobUsageQuery } from '../../contracts/usage-record.ts';
+import { JobUsageQuery, UsageQuery } from '../../contracts/usage-record.ts';
 import { CONNECTION_OPTIONS, type Context, defineCommand, type OptionValues } from '../command.ts';
 import { connectTenant } from '../connection.ts';
 import { usageError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { openResultSink, type ResultSink } from '../results/result-file.ts';
 import { createUsageWriter, PAGED_FORMATS, type PagedFormat, USAGE_GROUPS, type UsageRow } from '../usage-writer.ts';
 
 const LEVELS = JobUsageQuery.shape.level.unwrap().options;
+const JOB_KINDS = UsageQuery.shape.job_kind.unwrap().options;
 const FORMATS = ['table', ...JobUsageQuery.shape.format.unwrap().options] as const;
 const OPTIONS = {
   level: { type: 'string', value: 'LEVEL', help: `records of each ${LEVELS.join(' or each ')}` },
@@ -25,6 +26,7 @@ const OPTIONS = {
     value: 'MARK',
     help: 'of all jobs: only what was written after the last read; "start" at first, then the mark it ended with',
   },
+  'job-kind': { type: 'string', value: 'KIND', help: `of all jobs: only ${JOB_KINDS.join(', ')}` },
   'group-by': {
     type: 'string',
     value: 'NAMES',
@@ -32,7 +34,7 @@ const OPTIONS = {
   },
   ...CONNECTION_OPTIONS,
 } as const;
-const OF_ALL_JOBS = ['from', 'to', 'since', 'group-by'] as const;
+const OF_ALL_JOBS = ['from', 'to', 'since', 'job-kind', 'group-by'] as const;
 const PAGE_SIZE = 1000;
 
 type Query = { readonly [name: string]: string | undefined };
@@ -61,6 +63,7 @@ export const usageCommand = defineCommand({
       from: readTime('--from', values.from),
       to: readTime('--to', values.to),
       since: values.since,
+      job_kind: values['job-kind'] === undefined ? undefined : oneOf('--job-kind', values['job-kind'], JOB_KINDS),
       group_by: values['group-by'],
     };
     const calls = connectTenant(values, context);

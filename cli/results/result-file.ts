@@ -6,7 +6,8 @@ import type { OutputStream } from '../terminal.ts';
 /** Where results go. */
 export interface ResultSink {
   readonly isStandardOutput: boolean;
-  write(text: string): Promise<void>;
+  /** Standard output takes text alone. */
+  write(content: string | Uint8Array): Promise<void>;
   /** Puts a finished file in its place. */
   finish(): Promise<void>;
   /** Leaves nothing of an unfinished one. */
@@ -19,8 +20,8 @@ export interface ResultSink {
  */
 export async function openResultSink(path: string, standardOutput: OutputStream): Promise<ResultSink> {
   if (path === '-') {
-    const write = async (text: string) => {
-      standardOutput.write(text);
+    const write = async (content: string | Uint8Array) => {
+      standardOutput.write(typeof content === 'string' ? content : Buffer.from(content).toString());
     };
     return { isStandardOutput: true, write, finish: async () => undefined, discard: async () => undefined };
   }
@@ -40,7 +41,7 @@ export async function openResultSink(path: string, standardOutput: OutputStream)
 function fileSink(path: string, unfinished: string, file: FileHandle): ResultSink {
   return {
     isStandardOutput: false,
-    write: (text) => file.appendFile(text),
+    write: (content) => file.appendFile(content),
     async finish() {
       await file.close();
       await rename(unfinished, path);
@@ -54,5 +55,5 @@ function fileSink(path: string, unfinished: string, file: FileHandle): ResultSin
 
 function pipeSink(file: FileHandle): ResultSink {
   const close = () => file.close();
-  return { isStandardOutput: false, write: (text) => file.appendFile(text), finish: close, discard: close };
+  return { isStandardOutput: false, write: (content) => file.appendFile(content), finish: close, discard: close };
 }

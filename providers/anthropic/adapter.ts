@@ -8,6 +8,7 @@ import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { hasResults, toNativeBatch } from './batch.ts';
 import { type AnthropicApiVersion, createClient } from './client.ts';
+import { complete } from './complete.ts';
 import { decodeLine } from './decode.ts';
 import { encodeItem } from './encode.ts';
 import { toProviderError } from './errors.ts';
@@ -114,6 +115,7 @@ export function createAnthropicProvider(settings: AnthropicSettings): BatchProvi
     downloadFile,
     deleteFiles,
     decodeLine,
+    complete: (input) => complete(input, { client, apiVersion, idleTimeoutMs }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { Endpoint } from '../../domain/provider.ts';
 import { sliceMember } from '../json-member.ts';
+import { type JsonPlace, slicePlace } from '../json-place.ts';
 import type { LineResult, ResultLine } from '../provider.ts';
 import { MAX_ID_LENGTH, readResultLine } from '../result-line.ts';
 import { readSafeText } from '../safe-text.ts';
@@ -28,9 +29,10 @@ export function decodeLine(endpoint: Endpoint, line: string): ResultLine {
 
 function decodeResult(endpoint: Endpoint, line: string, result: unknown): LineResult {
   const { type, message, error } = isJsonObject(result) ? result : {};
+  const place = { json: line, path: ['result', 'message'] };
   switch (type) {
     case 'succeeded':
-      return isJsonObject(message) ? decodeMessage(endpoint, line, message) : toMalformed();
+      return isJsonObject(message) ? decodeMessage(endpoint, place, message) : toMalformed();
     case 'expired':
       return { kind: 'expired' };
     case 'canceled':
@@ -38,24 +40,25 @@ function decodeResult(endpoint: Endpoint, line: string, result: unknown): LineRe
       return { kind: 'cancelled' };
     default: {
       const failed = classifyItemFailure(readItemError(error));
-      if (isJsonObject(message)) return withMessage(failed, line, message);
+      if (isJsonObject(message)) return withMessage(failed, place, message);
       return isFilled(error) ? { ...failed, body: sliceMember(line, ['result', 'error']) ?? '{}' } : failed;
     }
   }
 }
 
-function decodeMessage(endpoint: Endpoint, line: string, message: JsonObject): LineResult {
+/** The Message that stands at `place`, in a result line or by itself, as {@link decodeLine} tells it. */
+export function decodeMessage(endpoint: Endpoint, place: JsonPlace, message: JsonObject): LineResult {
   const verdict = judgeMessage(message);
-  if (verdict === 'blocked') return withMessage(toBlocked(message), line, message);
+  if (verdict === 'blocked') return withMessage(toBlocked(message), place, message);
   const usage = readUsage(message['usage']);
-  const body = verdict === 'complete' ? toBody(endpoint, line, message) : null;
-  if (body === null) return withMessage(toMalformed(), line, message);
+  const body = verdict === 'complete' ? toBody(endpoint, place, message) : null;
+  if (body === null) return withMessage(toMalformed(), place, message);
   return { kind: 'completed', body, usage, model: readSafeText(message['model'], MAX_ID_LENGTH) };
 }
 
-function toBody(endpoint: Endpoint, line: string, message: JsonObject): string | null {
-  if (endpoint !== 'chat.completions') return sliceMessage(line);
-  const contentJson = sliceMember(line, ['result', 'message', 'content']) ?? '[]';
+function toBody(endpoint: Endpoint, place: JsonPlace, message: JsonObject): string | null {
+  if (endpoint !== 'chat.completions') return sliceMessage(place);
+  const contentJson = slicePlace(place, 'content') ?? '[]';
   const completion = toChatCompletion(message, contentJson, readUsage(message['usage']));
   return completion === null ? null : JSON.stringify(completion);
 }
@@ -74,14 +77,14 @@ function toMalformed(): FailedResult {
   return toFailed('malformed_result', { type: null, code: null, message: 'the result has no complete message' });
 }
 
-function withMessage(failed: FailedResult, line: string, message: JsonObject): FailedResult {
+function withMessage(failed: FailedResult, place: JsonPlace, message: JsonObject): FailedResult {
   if (!isFilled(message)) return failed;
   const usage = readUsage(message['usage']);
-  return { ...failed, body: sliceMessage(line), ...(usage !== null && { usage }) };
+  return { ...failed, body: sliceMessage(place), ...(usage !== null && { usage }) };
 }
 
-function sliceMessage(line: string): string {
-  return sliceMember(line, ['result', 'message']) ?? '{}';
+function sliceMessage(place: JsonPlace): string {
+  return slicePlace(place) ?? '{}';
 }
 
 function isFilled(value: unknown): boolean {

@@ -14,7 +14,8 @@ export function encodeItem(item: EncodableItem, apiVersion: AnthropicApiVersion)
   return writeInputLine({ custom_id: item.providerItemId, params: toParams(item, apiVersion) });
 }
 
-function toParams(item: EncodableItem, apiVersion: AnthropicApiVersion): object {
+/** What the endpoint is sent, in a batch and by itself. Throws as {@link encodeItem} does. */
+export function toParams(item: Omit<EncodableItem, 'providerItemId'>, apiVersion: AnthropicApiVersion): object {
   const { endpoint, request, model, defaultMaxOutputTokens } = item;
   switch (endpoint) {
     case 'messages':
@@ -23,6 +24,6 @@ function toParams(item: EncodableItem, apiVersion: AnthropicApiVersion): object 
     case 'chat.completions':
       return translateChatRequest(request, { model, defaultMaxOutputTokens, apiVersion });
     default:
-      throw rejectedError(`Anthropic has no batch endpoint for ${endpoint}`);
+      throw rejectedError(`Anthropic has no endpoint for ${endpoint}`);
   }
 }

@@ -4,6 +4,7 @@ import type { BatchProvider, CreateBatchInput, KeptFiles, NativeBatch, ResultFil
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { toNativeBatch } from './batch.ts';
+import { complete } from './complete.ts';
 import { decodeLine } from './decode.ts';
 import { downloadResults } from './download.ts';
 import { createPath, encodeItem } from './encode.ts';
@@ -91,6 +92,7 @@ export function createGeminiProvider(settings: GeminiSettings): BatchProvider {
     downloadFile: ({ file, signal }) => downloadResults(file, http, { idleTimeoutMs, signal }),
     deleteFiles,
     decodeLine,
+    complete: (input) => complete(input, { http, idleTimeoutMs }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../domain/json-object.ts';
 import type { Endpoint } from '../../domain/provider.ts';
 import { sliceMember } from '../json-member.ts';
+import { type JsonPlace, slicePlace } from '../json-place.ts';
 import type { LineResult, ResultLine } from '../provider.ts';
 import { MAX_ID_LENGTH, readResultLine } from '../result-line.ts';
 import { readSafeText } from '../safe-text.ts';
@@ -34,26 +35,39 @@ function findInlineKey({ metadata }: JsonObject): unknown {
 function decodeResult(endpoint: Endpoint, line: string, parsed: JsonObject): LineResult {
   const { response } = parsed;
   const error = readRpcStatus(parsed['error']);
-  if (error === null && isJsonObject(response)) return decodeResponse(endpoint, line, response, parsed);
+  const place = { json: line, path: ['response'] };
+  if (error === null && isJsonObject(response)) {
+    const key = readSafeText(parsed['key'] ?? findInlineKey(parsed), MAX_ID_LENGTH) ?? '';
+    return decodeResponse(endpoint, { place, response, key });
+  }
   const failed = classifyItemFailure(error);
-  return failed.kind === 'failed' && isJsonObject(response) ? withResponse(failed, endpoint, line, response) : failed;
+  return failed.kind === 'failed' && isJsonObject(response) ? withResponse(failed, endpoint, place, response) : failed;
 }
 
-function decodeResponse(endpoint: Endpoint, line: string, response: JsonObject, parsed: JsonObject): LineResult {
+interface FoundResponse {
+  response: JsonObject;
+  /** Where its text stands. */
+  place: JsonPlace;
+  /** The id of what is made of it, where it has none of its own. */
+  key: string;
+}
+
+/** The response to one request, in a result line or by itself, as {@link decodeLine} tells it. */
+export function decodeResponse(endpoint: Endpoint, found: FoundResponse): LineResult {
+  const { response, place } = found;
   const verdict = judgeResponse(endpoint, response);
-  if (verdict.kind === 'complete') return toCompleted(endpoint, line, response, parsed);
-  if (verdict.kind === 'blocked') return withResponse(toBlocked(verdict.reason), endpoint, line, response);
+  if (verdict.kind === 'complete') return toCompleted(endpoint, found);
+  if (verdict.kind === 'blocked') return withResponse(toBlocked(verdict.reason), endpoint, place, response);
   const failed = toFailed('malformed_result', { code: null, name: null, message: 'the response has no answer' });
-  return withResponse(failed, endpoint, line, response);
+  return withResponse(failed, endpoint, place, response);
 }
 
-function toCompleted(endpoint: Endpoint, line: string, response: JsonObject, parsed: JsonObject): LineResult {
+function toCompleted(endpoint: Endpoint, { place, response, key }: FoundResponse): LineResult {
   const usage = readUsage(endpoint, response);
-  const responseJson = sliceResponse(line);
+  const responseJson = sliceResponse(place);
   let body = responseJson;
   if (endpoint === 'embeddings') body = toEmbeddingList(response, responseJson, usage);
   if (endpoint === 'chat.completions') {
-    const key = readSafeText(parsed['key'] ?? findInlineKey(parsed), MAX_ID_LENGTH) ?? '';
     const candidatesJson = sliceMember(responseJson, ['candidates']) ?? '[]';
     body = JSON.stringify(toChatCompletion({ key, response, candidatesJson, usage }));
   }
@@ -65,12 +79,12 @@ function toBlocked(reason: string): FailedResult {
   return toFailed('safety_blocked', { code: null, name: null, message }, readSafeText(reason, MAX_ID_LENGTH));
 }
 
-function withResponse(failed: FailedResult, endpoint: Endpoint, line: string, response: JsonObject): FailedResult {
+function withResponse(failed: FailedResult, endpoint: Endpoint, place: JsonPlace, response: JsonObject): FailedResult {
   if (Object.keys(response).length === 0) return failed;
   const usage = readUsage(endpoint, response);
-  return { ...failed, body: sliceResponse(line), ...(usage !== null && { usage }) };
+  return { ...failed, body: sliceResponse(place), ...(usage !== null && { usage }) };
 }
 
-function sliceResponse(line: string): string {
-  return sliceMember(line, ['response']) ?? '{}';
+function sliceResponse(place: JsonPlace): string {
+  return slicePlace(place) ?? '{}';
 }

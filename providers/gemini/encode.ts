@@ -8,17 +8,26 @@ import { toEmbedContent } from './embedding-request.ts';
 /** A model's name as the catalogue or a caller writes it; it becomes part of a path, where dots would climb. */
 const MODEL_NAME = /^(?:(?:models|tunedModels)\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-/** The method that runs each endpoint (Gemini API reference, `models`). */
+/** The methods that run each endpoint, a batch of requests and one by itself (Gemini API reference, `models`). */
 const METHODS = {
-  'chat.completions': 'batchGenerateContent',
-  generate_content: 'batchGenerateContent',
-  embeddings: 'asyncBatchEmbedContent',
-} as const satisfies { readonly [endpoint in Endpoint]?: string };
+  'chat.completions': { batch: 'batchGenerateContent', direct: 'generateContent' },
+  generate_content: { batch: 'batchGenerateContent', direct: 'generateContent' },
+  embeddings: { batch: 'asyncBatchEmbedContent', direct: 'embedContent' },
+} as const satisfies { readonly [endpoint in Endpoint]?: object };
 
 /** Path of the create. Throws ProviderError `rejected` for an endpoint or a model that Gemini cannot have. */
 export function createPath(endpoint: Endpoint, model: string): string {
+  return modelPath(model, METHODS[supported(endpoint)].batch);
+}
+
+/** Path of one request by itself. Throws as {@link createPath} does. */
+export function directPath(endpoint: Endpoint, model: string): string {
+  return modelPath(model, METHODS[supported(endpoint)].direct);
+}
+
+function modelPath(model: string, method: string): string {
   if (!MODEL_NAME.test(model)) throw rejectedError('the name is not one of a Gemini model');
-  return `/v1beta/${model.includes('/') ? model : `models/${model}`}:${METHODS[supported(endpoint)]}`;
+  return `/v1beta/${model.includes('/') ? model : `models/${model}`}:${method}`;
 }
 
 /**
@@ -26,18 +35,20 @@ export function createPath(endpoint: Endpoint, model: string): string {
  * be asked, ProviderError `rejected` for an endpoint it does not have.
  */
 export function encodeItem({ providerItemId, endpoint, model, request }: EncodableItem): string {
-  return writeInputLine({ key: providerItemId, request: toRequest(supported(endpoint), model, request) });
+  return writeInputLine({ key: providerItemId, request: toRequest({ endpoint, model, request }) });
 }
 
-function toRequest(endpoint: keyof typeof METHODS, model: string, request: EncodableItem['request']): object {
-  if (endpoint === 'chat.completions') return toGenerateContent(request, { model });
-  if (endpoint === 'embeddings') return toEmbedContent(request);
-  // The model is named in the path of the create, for the whole batch.
+/** What the method is sent, in a batch and by itself. Throws as {@link encodeItem} does. */
+export function toRequest({ endpoint, model, request }: Pick<EncodableItem, 'endpoint' | 'model' | 'request'>): object {
+  const known = supported(endpoint);
+  if (known === 'chat.completions') return toGenerateContent(request, { model });
+  if (known === 'embeddings') return toEmbedContent(request);
+  // The model is named in the path.
   const { model: _, ...own } = request;
   return own;
 }
 
 function supported(endpoint: Endpoint): keyof typeof METHODS {
   if (endpoint in METHODS) return endpoint as keyof typeof METHODS;
-  throw rejectedError(`Gemini has no batch endpoint for ${endpoint}`);
+  throw rejectedError(`Gemini has no endpoint for ${endpoint}`);
 }

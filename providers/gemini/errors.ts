@@ -47,8 +47,8 @@ export function toStatusError(reply: { status: number; headers: Headers; body: s
   });
 }
 
-/** `{error: {...}}`, in a list of one where the server would have streamed. */
-function readErrorBody(body: string): RpcStatus | null {
+/** `{error: {...}}`, in a list of one where the server would have streamed. Null for what is no error of Google's. */
+export function readErrorBody(body: string): RpcStatus | null {
   try {
     const parsed: unknown = JSON.parse(body);
     const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;

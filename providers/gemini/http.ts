@@ -1,4 +1,5 @@
 import { withDeadline } from '../deadline.ts';
+import { cutErrorBody } from '../error-body.ts';
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply } from '../reply-error.ts';
 import { toProviderError, toStatusError } from './errors.ts';
@@ -24,13 +25,10 @@ export function createHttp(settings: { apiKey: string; baseUrl: string | null; r
   const { apiKey, requestTimeoutMs } = settings;
   const origin = (settings.baseUrl ?? GEMINI_ORIGIN).replace(/\/+$/, '');
 
-  /** Redirects are refused: a followed one needs a second copy of the body in memory, and hands the key to another address. */
   async function send(url: string, init: SendInit): Promise<Response> {
-    const response = await fetch(url, { ...init, redirect: 'error' });
+    const response = await exchange(url, init);
     if (response.ok) return response;
-    // The status is said even where the rest of the reply does not come.
-    const body = await response.text().catch(() => '');
-    throw toStatusError({ status: response.status, headers: response.headers, body }, new Date());
+    throw toStatusError(await readRefusal(response), new Date());
   }
 
   /** One call within its time. Throws ProviderError only. */
@@ -65,6 +63,19 @@ export function createHttp(settings: { apiKey: string; baseUrl: string | null; r
     send,
     call,
     getJson: (path: string, signal: AbortSignal) => readJson(signal, path, { method: 'GET' }),
+    /** One POST within its time, its reply handed to `read` whatever its status is. */
+    post: <Reply>(
+      { path, body, signal, timeoutMs }: { path: string; body: object; signal: AbortSignal; timeoutMs: number },
+      read: (response: Response, deadline: AbortSignal) => Promise<Reply>,
+    ): Promise<Reply> =>
+      call(
+        signal,
+        async (deadline) => {
+          const init = { method: 'POST', headers: headers(), body: JSON.stringify(body), signal: deadline };
+          return read(await exchange(`${origin}${path}`, init), deadline);
+        },
+        timeoutMs,
+      ),
     postJson: (path: string, body: object, signal: AbortSignal) =>
       readJson(signal, path, { method: 'POST', body: JSON.stringify(body) }),
     delete: (path: string, signal: AbortSignal) => readJson(signal, path, { method: 'DELETE', body: '{}' }),
@@ -72,6 +83,19 @@ export function createHttp(settings: { apiKey: string; baseUrl: string | null; r
     open: (path: string, signal: AbortSignal) =>
       call(signal, (deadline) => send(`${origin}${path}`, { method: 'GET', headers: headers(), signal: deadline })),
   };
+}
+
+/** Redirects are refused: a followed one needs a second copy of the body in memory, and hands the key to another address. */
+function exchange(url: string, init: SendInit): Promise<Response> {
+  return fetch(url, { ...init, redirect: 'error' });
+}
+
+/** The status is said even where the rest of the reply does not come. */
+export async function readRefusal(response: Response): Promise<{ status: number; headers: Headers; body: string }> {
+  const body = await cutErrorBody(response)
+    .text()
+    .catch(() => '');
+  return { status: response.status, headers: response.headers, body };
 }
 
 function unusableKey(): ProviderError {

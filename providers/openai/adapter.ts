@@ -9,6 +9,7 @@ import type { BatchProvider, CreateBatchInput, KeptFiles, NativeBatch, ResultFil
 import { ProviderError } from '../provider-error.ts';
 import { malformedReply, parseReply, rejectedError } from '../reply-error.ts';
 import { toNativeBatch } from './batch.ts';
+import { complete } from './complete.ts';
 import { decodeLine } from './decode.ts';
 import { encodeItem, mapEndpoint, OPENAI_PATH_PREFIX } from './encode.ts';
 import { toProviderError } from './errors.ts';
@@ -122,6 +123,7 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     downloadFile,
     deleteFiles,
     decodeLine,
+    complete: (input) => complete(input, { client, idleTimeoutMs }),
   };
 }
 

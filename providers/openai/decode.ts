@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../domain/provider.ts';
-import { sliceMember } from '../json-member.ts';
+import { type JsonPlace, slicePlace } from '../json-place.ts';
 import type { LineResult, ResultLine } from '../provider.ts';
 import { MAX_ID_LENGTH, readResultLine } from '../result-line.ts';
 import { readSafeText } from '../safe-text.ts';
@@ -36,15 +36,32 @@ export function decodeLine(endpoint: Endpoint, line: string): ResultLine {
 
 function decodeResult(endpoint: Endpoint, line: string, parsed: Json): LineResult {
   const response = isRecord(parsed['response']) ? parsed['response'] : {};
-  const body = response['body'];
-  const statusCode = readStatusCode(response['status_code']);
-  const lineError = readItemError(parsed['error']);
+  return decodeReply(endpoint, {
+    statusCode: readStatusCode(response['status_code']),
+    body: response['body'],
+    place: { json: line, path: ['response', 'body'] },
+    lineError: readItemError(parsed['error']),
+  });
+}
+
+/** What an endpoint replied, in a result line or by itself. */
+export interface EndpointReply {
+  statusCode: number | null;
+  body: unknown;
+  /** Where the text of the body stands. */
+  place: JsonPlace;
+  /** The error of the line around it. */
+  lineError: ItemError | null;
+}
+
+/** The result of one request, as {@link decodeLine} tells it. */
+export function decodeReply(endpoint: Endpoint, { statusCode, body, place, lineError }: EndpointReply): LineResult {
   const isSuccess = statusCode === null ? lineError === null : statusCode >= 200 && statusCode < 300;
   if (isSuccess && isRecord(body)) {
     const verdict = judgeBody(endpoint, body);
-    if (verdict === 'complete') return toCompleted(endpoint, line, body);
+    if (verdict === 'complete') return toCompleted(endpoint, place, body);
     if (verdict === 'cancelled') return { kind: 'cancelled' };
-    if (verdict === 'blocked') return withBody(toBlocked(statusCode), endpoint, line, body);
+    if (verdict === 'blocked') return withBody(toBlocked(statusCode), endpoint, place, body);
   }
   const error = findError(body, lineError, isSuccess);
   const neverRan = NEVER_RAN.get(error?.code ?? '');
@@ -53,13 +70,13 @@ function decodeResult(endpoint: Endpoint, line: string, parsed: Json): LineResul
     error === null && statusCode !== null && isSuccess
       ? toFailed('malformed_result', { type: null, code: null, message: 'the result has no complete body' }, statusCode)
       : classifyItemFailure(error, statusCode);
-  return withBody(failed, endpoint, line, body);
+  return withBody(failed, endpoint, place, body);
 }
 
-function toCompleted(endpoint: Endpoint, line: string, body: Json): LineResult {
+function toCompleted(endpoint: Endpoint, place: JsonPlace, body: Json): LineResult {
   return {
     kind: 'completed',
-    body: sliceBody(line),
+    body: sliceBody(place),
     usage: readUsage(endpoint, body['usage']),
     model: readSafeText(body['model'], MAX_ID_LENGTH),
   };
@@ -77,14 +94,14 @@ function findError(body: unknown, lineError: ItemError | null, isSuccess: boolea
   return typeof body === 'string' && !isSuccess ? readItemError(body) : null;
 }
 
-function withBody(failed: FailedResult, endpoint: Endpoint, line: string, body: unknown): FailedResult {
+function withBody(failed: FailedResult, endpoint: Endpoint, place: JsonPlace, body: unknown): FailedResult {
   if (!isRecord(body) || Object.keys(body).length === 0) return failed;
   const usage = isRecord(body['usage']) ? readUsage(endpoint, body['usage']) : null;
-  return { ...failed, body: sliceBody(line), ...(usage !== null && { usage }) };
+  return { ...failed, body: sliceBody(place), ...(usage !== null && { usage }) };
 }
 
-function sliceBody(line: string): string {
-  return sliceMember(line, ['response', 'body']) ?? '{}';
+function sliceBody(place: JsonPlace): string {
+  return slicePlace(place) ?? '{}';
 }
 
 /** 0 was seen for a request of which nothing is known, so it is no status. */

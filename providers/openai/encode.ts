@@ -18,7 +18,7 @@ export const OPENAI_PATH_PREFIX = '/v1';
 /** Throws ProviderError `rejected` for an endpoint that OpenAI does not have. */
 export function mapEndpoint<Prefix extends string>(endpoint: Endpoint, pathPrefix: Prefix): `${Prefix}${Path}` {
   if (endpoint in PATHS) return `${pathPrefix}${PATHS[endpoint as keyof typeof PATHS]}`;
-  throw rejectedError(`OpenAI has no batch endpoint for ${endpoint}`);
+  throw rejectedError(`OpenAI has no endpoint for ${endpoint}`);
 }
 
 /** One line of a batch input file (OpenAI Batch API docs, "request input object"). */
@@ -27,6 +27,11 @@ export function encodeItem(
   pathPrefix: string = OPENAI_PATH_PREFIX,
 ): string {
   const url = mapEndpoint(endpoint, pathPrefix);
-  const line = { custom_id: providerItemId, method: 'POST', url, body: { ...request, model } };
+  const line = { custom_id: providerItemId, method: 'POST', url, body: toBody({ request, model }) };
   return writeInputLine(line);
+}
+
+/** What an endpoint is sent, in a line and by itself. */
+export function toBody({ request, model }: Pick<EncodableItem, 'request' | 'model'>): object {
+  return { ...request, model };
 }

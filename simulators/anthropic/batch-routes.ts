@@ -49,7 +49,7 @@ export function batchRoutes(simulator: AnthropicSimulator) {
       const inputFileId = newId('requests_');
       const received = await receiveBatch(context.env.incoming, state.pathOf(inputFileId), {
         ...options(),
-        hangs: (params) => hangs(readItem(params, call, state.attempts).item),
+        hangs: async (params) => hangs((await readItem(params, call, state.attempts)).item),
       });
       const { items, bytes, firstCustomId } = received;
       const facts = { items, bytes, first_custom_id: firstCustomId };

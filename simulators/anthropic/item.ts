@@ -2,13 +2,15 @@ import type { FirstAttempts } from '../attempts.ts';
 import { type Directives, parseDirectives } from '../directives.ts';
 import { ERROR_DIRECTIVES, errorOfDirective, invalid, type StatusError } from './errors.ts';
 import { paramsError } from './params-rules.ts';
-import { type Params, promptOf } from './prompt.ts';
+import { type Params, readRequest } from './prompt.ts';
 import type { ApiVersion } from './versions.ts';
 
 /** One request to a model, from a batch or sent by itself. */
 export interface Item {
   params: Params;
   prompt: string;
+  /** What rows are taken from; see readAsked. */
+  material: string;
   /** Those that hold for this attempt. */
   directives: Directives;
   version: ApiVersion;
@@ -16,17 +18,17 @@ export interface Item {
 }
 
 /** Reads an item of a batch or, by an id of its own, a single call; `claim` records that it was run. */
-export function readItem(
+export async function readItem(
   params: Params,
   call: { attempt: string; version: ApiVersion; isBatch: boolean },
   attempts: FirstAttempts,
-): { item: Item; claim: () => void } {
-  const prompt = promptOf(params);
+): Promise<{ item: Item; claim: () => void }> {
+  const { prompt, material, onceKey } = await readRequest(params);
   const found = parseDirectives(prompt);
-  const directives = attempts.directivesFor(prompt, found, call.attempt);
+  const directives = attempts.directivesFor(onceKey, found, call.attempt);
   return {
-    item: { params, prompt, directives, version: call.version, isBatch: call.isBatch },
-    claim: () => attempts.claim(prompt, found, call.attempt),
+    item: { params, prompt, material, directives, version: call.version, isBatch: call.isBatch },
+    claim: () => attempts.claim(onceKey, found, call.attempt),
   };
 }
 

@@ -12,7 +12,7 @@ import { API_VERSIONS, versionOf } from './versions.ts';
 const RETRY_AFTER = { 'retry-after': '1' };
 
 /** `POST /v1/messages`, with the same replies and directives as inside a batch, and `GET /v1/models`. */
-export function messageRoutes({ state }: Pick<AnthropicSimulator, 'state'>) {
+export function messageRoutes({ state, clock, options }: Pick<AnthropicSimulator, 'state' | 'clock' | 'options'>) {
   const message: Route<Params> = {
     name: 'messages.create',
     async read(context) {
@@ -27,8 +27,9 @@ export function messageRoutes({ state }: Pick<AnthropicSimulator, 'state'>) {
       if (params['stream'] === true) throw refusal(invalid('stream: this simulator does not stream'));
       const attempt = newId('');
       const version = versionOf(context.req.raw.headers) ?? API_VERSIONS[0];
-      const { item, claim } = readItem(params, { attempt, version, isBatch: false }, state.attempts);
+      const { item, claim } = await readItem(params, { attempt, version, isBatch: false }, state.attempts);
       claim();
+      await clock.sleep(options().replyLatencyMs);
       const error = itemError(item);
       if (error !== undefined) throw refusal(error, error.status === 429 ? RETRY_AFTER : {});
       return { status: 200, json: messageOf(item, attempt) };

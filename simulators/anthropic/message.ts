@@ -1,7 +1,7 @@
 import { type Answer, type AnswerUsage, answerTo, chooseTool, replyId, type Tool } from '../answer.ts';
 import { estimateTokens } from '../reply-text.ts';
 import type { Item } from './item.ts';
-import type { Params } from './prompt.ts';
+import { asParams, type Params, schemaOf } from './prompt.ts';
 
 const STOP_REASONS = {
   stop: 'end_turn',
@@ -33,13 +33,14 @@ export function messageOf(item: Item, idSeed: string) {
 const REFUSED = { type: 'refusal', category: 'general_harms', explanation: 'The request was refused.' };
 const ALIEN_USAGE = { units_read: 12, units_written: 34 };
 
-function answerItem({ params, prompt, directives }: Item): Answer {
+function answerItem({ params, prompt, material, directives }: Item): Answer {
   return answerTo({
     prompt,
+    material,
     directives,
     inputTokens: estimateTokens(prompt),
     maxOutputTokens: Number(params['max_tokens']),
-    schema: asParams(asParams(params['output_config'])['format'])['schema'],
+    schema: schemaOf(params),
     tool: chooseTool(toolsOf(params), choiceOf(params), directives),
   });
 }
@@ -108,8 +109,4 @@ function usageOf({ params, directives, isBatch }: Item, usage: AnswerUsage, stop
 function cacheSplit(params: Params, written: number) {
   const isLong = JSON.stringify(params).includes('"ttl":"1h"');
   return { ephemeral_5m_input_tokens: isLong ? 0 : written, ephemeral_1h_input_tokens: isLong ? written : 0 };
-}
-
-function asParams(value: unknown): Params {
-  return typeof value === 'object' && value !== null ? (value as Params) : {};
 }

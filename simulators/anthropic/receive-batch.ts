@@ -28,7 +28,7 @@ export interface ReceivedBatch {
 export async function receiveBatch(
   incoming: IncomingMessage,
   path: string,
-  checks: { maxBytes: number; maxItems: number; hangs: (params: Params) => boolean },
+  checks: { maxBytes: number; maxItems: number; hangs: (params: Params) => Promise<boolean> },
 ): Promise<ReceivedBatch> {
   const writer = createLineWriter(path);
   const scanner = createBodyScanner('requests');
@@ -36,10 +36,10 @@ export async function receiveBatch(
   const received: ReceivedBatch = { items: 0, ends: 0, bytes: 0, firstCustomId: '' };
   let refused: unknown;
 
-  const keep = ({ custom_id: customId, params }: BatchRequest, text: string) => {
+  const keep = async ({ custom_id: customId, params }: BatchRequest, text: string) => {
     if (received.items === 0) received.firstCustomId = customId;
     received.items += 1;
-    if (!checks.hangs(params)) received.ends += 1;
+    if (!(await checks.hangs(params))) received.ends += 1;
     // Between the values of valid JSON a line end is only space.
     writer.write(text.replaceAll(LINE_END, ' '));
   };
@@ -47,7 +47,7 @@ export async function receiveBatch(
     for (const found of scanner.push(chunk)) {
       const { value, text } = parsed(found);
       const request = reader.read(found, value);
-      if (request !== undefined) keep(request, text);
+      if (request !== undefined) await keep(request, text);
     }
     await writer.flush();
   };

@@ -53,10 +53,10 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
     window = [];
     await writer.flush();
   };
-  const linesFor = (text: string): string[] => {
+  const linesFor = async (text: string): Promise<string[]> => {
     const { custom_id: customId, params }: BatchRequest = JSON.parse(text);
     const call = { attempt: batch.id, version: batch.version, isBatch: true };
-    const { item, claim } = readItem(params, call, attempts);
+    const { item, claim } = await readItem(params, call, attempts);
     const isFinished = !hangs(item) && finished < ending.finished;
     if (isFinished || hangs(item)) claim();
     if (isFinished) finished += 1;
@@ -69,7 +69,7 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
 
   for await (const block of readLines(job.inputPath)) {
     for (const text of block) {
-      const lines = linesFor(text).flatMap((line) => damage({ file: 'output', text: line }));
+      const lines = (await linesFor(text)).flatMap((line) => damage({ file: 'output', text: line }));
       window.push(...lines.map((line) => line.text));
       if (window.length >= WINDOW_LINES) await flush();
     }

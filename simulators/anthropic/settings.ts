@@ -27,6 +27,8 @@ export const AnthropicSettings = z.strictObject({
   resultLifeMs: Milliseconds.default(29 * DAY_MS),
   /** What cancelling a batch that has ended otherwise answers; the docs do not say. */
   cancelEndedStatus: z.union([z.literal(200), z.literal(400), z.literal(409)]).default(400),
+  /** How long a single call takes to be answered, once it is accepted. */
+  replyLatencyMs: Milliseconds.default(0),
   /** Varies the order of result lines. */
   seed: z.number().int().default(1),
 });

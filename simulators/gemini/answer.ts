@@ -2,25 +2,21 @@ import { type Answer, answerTo, chooseTool, type Tool } from '../answer.ts';
 import type { Item } from './item.ts';
 import { promptTokens } from './prompt.ts';
 import type { JsonObject } from './proto-json.ts';
+import { jsonSchemaOf, schemaOf } from './reply-schema.ts';
 import { asObject, declarationsOf } from './request-rules.ts';
 
 /** The model's answer to an item, out of Gemini's shape. */
-export function answerItem({ request, prompt, directives }: Item): Answer {
+export function answerItem({ request, prompt, material, directives }: Item): Answer {
   const config = asObject(request['generationConfig']);
   return answerTo({
     prompt,
+    material,
     directives,
     inputTokens: promptTokens(prompt),
     maxOutputTokens: Number(config['maxOutputTokens'] ?? Number.POSITIVE_INFINITY),
-    schema: schemaOf(config),
+    schema: schemaOf(request),
     tool: chooseTool(toolsOf(request), choiceOf(request), directives),
   });
-}
-
-function schemaOf(config: JsonObject): unknown {
-  if (config['responseMimeType'] !== 'application/json') return undefined;
-  if (config['responseJsonSchema'] !== undefined) return config['responseJsonSchema'];
-  return config['responseSchema'] === undefined ? 'any' : jsonSchemaOf(config['responseSchema']);
 }
 
 function toolsOf(request: JsonObject): Tool[] {
@@ -35,21 +31,4 @@ function choiceOf(request: JsonObject): { mustCall: boolean; name?: string | und
   if (mode !== 'ANY') return { mustCall: false };
   const name = Array.isArray(allowedFunctionNames) ? allowedFunctionNames[0] : undefined;
   return { mustCall: true, ...(typeof name === 'string' && { name }) };
-}
-
-/** The JSON schema of an OpenAPI one: type names in lower case and counts as numbers. */
-function jsonSchemaOf(schema: unknown): unknown {
-  const { type, properties, items, anyOf, minItems, ...rest } = asObject(schema);
-  return {
-    ...rest,
-    ...(type !== undefined && { type: String(type).toLowerCase() }),
-    ...(minItems !== undefined && { minItems: Number(minItems) }),
-    ...(properties !== undefined && {
-      properties: Object.fromEntries(
-        Object.entries(asObject(properties)).map(([name, inner]) => [name, jsonSchemaOf(inner)]),
-      ),
-    }),
-    ...(items !== undefined && { items: jsonSchemaOf(items) }),
-    ...(Array.isArray(anyOf) && { anyOf: anyOf.map(jsonSchemaOf) }),
-  };
 }

@@ -1,8 +1,9 @@
+import type { Asked as WholeText } from '../asked.ts';
 import type { Directives } from '../directives.ts';
 import type { Fate } from '../fates.ts';
 import { ERROR_DIRECTIVES, errorOfDirective, type RpcStatus, rpcStatus } from './errors.ts';
 import { isSupported, type ModelTask, unsupported } from './models.ts';
-import { promptOf } from './prompt.ts';
+import { promptOf, readAskedBy } from './prompt.ts';
 import { isObject, type JsonObject, readMessage, ShapeError } from './proto-json.ts';
 import { REQUESTS } from './request-messages.ts';
 import { brokenRule } from './request-rules.ts';
@@ -22,6 +23,8 @@ export interface ReadRequest {
 
 /** One request to a model, from a batch or sent by itself. */
 export interface Item extends Asked, ReadRequest {
+  /** What rows are taken from; see readAsked. */
+  material: string;
   /** Those that hold for this attempt. */
   directives: Directives;
 }
@@ -39,6 +42,12 @@ export function readRequest(value: unknown, { task, model }: Asked): ReadRequest
     if (!(error instanceof ShapeError)) throw error;
     return { request: {}, prompt: '', problem: rpcStatus('INVALID_ARGUMENT', error.message) };
   }
+}
+
+/** As readRequest, with the text of its documents in the prompt. */
+export async function readWholeRequest(value: unknown, asked: Asked): Promise<ReadRequest & WholeText> {
+  const read = readRequest(value, asked);
+  return { ...read, ...(await readAskedBy(asked.task, read.request)) };
 }
 
 /** The request with camelCase names; throws a ShapeError that counts from `path`. */

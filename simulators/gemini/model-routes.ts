@@ -4,7 +4,7 @@ import type { Env, JsonReply, Route } from '../endpoint.ts';
 import { newId } from '../state.ts';
 import { pageFacts } from './batch-routes.ts';
 import { type RpcStatus, refusal, replyOfStatus, retryInfo } from './errors.ts';
-import { type Asked, readRequest } from './item.ts';
+import { type Asked, readWholeRequest } from './item.ts';
 import { type ModelTask, modelViews, requireModel } from './models.ts';
 import { isObject, type JsonObject } from './proto-json.ts';
 import { readJson } from './read-json.ts';
@@ -19,16 +19,21 @@ interface Call {
 
 /** The methods that answer at once, with the same replies and directives as inside a batch. */
 export function modelRoutes(simulator: GeminiSimulator) {
-  const { state } = simulator;
+  const { state, clock } = simulator;
 
-  const answer = (request: unknown, asked: Asked): ItemReply => {
+  const answer = async (request: unknown, asked: Asked): Promise<ItemReply> => {
     const attempt = newId('');
-    const read = readRequest(request, asked);
+    const { onceKey, ...read } = await readWholeRequest(request, asked);
     const found = parseDirectives(read.prompt);
-    const directives = state.attempts.directivesFor(read.prompt, found, attempt);
-    state.attempts.claim(read.prompt, found, attempt);
+    const directives = state.attempts.directivesFor(onceKey, found, attempt);
+    state.attempts.claim(onceKey, found, attempt);
     const { embeddingDimensions } = simulator.options();
     return replyTo({ ...asked, ...read, directives }, { embeddingDimensions, idSeed: attempt });
+  };
+  const answerLate = async (request: unknown, asked: Asked): Promise<ItemReply> => {
+    const reply = await answer(request, asked);
+    await clock.sleep(simulator.options().replyLatencyMs);
+    return reply;
   };
   const readCall = (task: ModelTask, method: string) => async (context: Context<Env>) => {
     const model = requireModel(targetOf(context), task, method);
@@ -39,13 +44,13 @@ export function modelRoutes(simulator: GeminiSimulator) {
   const generate: Route<Call> = {
     name: 'models.generateContent',
     read: readCall('generate', 'generateContent'),
-    act: async ({ input: { body, asked } }) => replyOf(answer(body, asked)),
+    act: async ({ input: { body, asked } }) => replyOf(await answerLate(body, asked)),
   };
 
   const embed: Route<Call> = {
     name: 'models.embedContent',
     read: readCall('embed', 'embedContent'),
-    act: async ({ input: { body, asked } }) => replyOf(answer(body, asked)),
+    act: async ({ input: { body, asked } }) => replyOf(await answerLate(body, asked)),
   };
 
   const embedMany: Route<Call> = {
@@ -54,7 +59,8 @@ export function modelRoutes(simulator: GeminiSimulator) {
     async act({ input: { body, asked } }) {
       const { requests } = body;
       if (!Array.isArray(requests)) throw refusal('INVALID_ARGUMENT', '* BatchEmbedContentsRequest.requests: not set');
-      const replies = requests.map((request) => answer(request, asked));
+      const replies = await Promise.all(requests.map((request) => answer(request, asked)));
+      await clock.sleep(simulator.options().replyLatencyMs);
       const failed = replies.find((reply) => 'error' in reply);
       if (failed !== undefined) return replyOf(failed);
       const embeddings = replies.map((reply) => ('response' in reply ? embeddingOf(reply.response) : {}));

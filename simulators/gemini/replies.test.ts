@@ -9,7 +9,7 @@ const MODEL = 'gemini-2.5-flash';
 
 function reply(request: object, task: 'generate' | 'embed' = 'generate', model = MODEL): ItemReply {
   const read = readRequest(request, { task, model });
-  return replyTo({ task, model, ...read, directives: parseDirectives(read.prompt) ?? {} }, CONTEXT);
+  return replyTo({ task, model, ...read, material: '', directives: parseDirectives(read.prompt) ?? {} }, CONTEXT);
 }
 
 const asks = (text: string, more: object = {}) => ({ contents: [{ role: 'user', parts: [{ text }] }], ...more });
@@ -28,7 +28,7 @@ test('reads the system instruction and the contents in order, but no results of 
   };
   const { prompt } = readRequest(request, { task: 'generate', model: MODEL });
   expect(prompt).toBe('one\ntwo\nthree\nfour\nfive');
-  const answer = answerTo({ prompt, directives: {}, inputTokens: 0, maxOutputTokens: 1_000 });
+  const answer = answerTo({ prompt, material: '', directives: {}, inputTokens: 0, maxOutputTokens: 1_000 });
   expect(reply(request)).toMatchObject({ response: says(answer.text) });
 });
 

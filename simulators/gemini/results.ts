@@ -7,7 +7,7 @@ import { readLines } from '../line-reader.ts';
 import { createLineWriter } from '../line-writer.ts';
 import { createRandom, shuffled } from '../random.ts';
 import { rpcStatus } from './errors.ts';
-import { fateOf, type Item, readRequest } from './item.ts';
+import { fateOf, type Item, readWholeRequest } from './item.ts';
 import { type InputItem, readInputLine, type Source } from './lines.ts';
 import { type ItemReply, replyTo } from './replies.ts';
 import { lineRewriters, resultLine } from './result-lines.ts';
@@ -67,14 +67,14 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
     if (item.directives.missing) return [];
     return item.directives.duplicate ? [lineOf(from, reply), lineOf(from, reply)] : [lineOf(from, reply)];
   };
-  const readItem = (from: InputItem): ResultLine[] => {
+  const readItem = async (from: InputItem): Promise<ResultLine[]> => {
     tally.total += 1;
-    const read = readRequest(from.request, input);
+    const { onceKey, ...read } = await readWholeRequest(from.request, input);
     const found = parseDirectives(read.prompt);
-    const item: Item = { ...input, ...read, directives: attempts.directivesFor(read.prompt, found, batchId) };
+    const item: Item = { ...input, ...read, directives: attempts.directivesFor(onceKey, found, batchId) };
     const hangs = fateOf(item) === 'hangs';
     const isFinished = !hangs && tally.completed + tally.failed < ending.finished;
-    if (isFinished || hangs) attempts.claim(read.prompt, found, batchId);
+    if (isFinished || hangs) attempts.claim(onceKey, found, batchId);
     if (isFinished) return run(item, from);
     return ending.listsUnfinished ? [lineOf(from, NEVER_RAN)] : [];
   };
@@ -82,7 +82,7 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
   for await (const block of readLines(input.path)) {
     for (const text of block) {
       const from = text.trim() === '' ? undefined : readInputLine(text, input.source);
-      if (from !== undefined) window.push(...readItem(from).flatMap(damage));
+      if (from !== undefined) window.push(...(await readItem(from)).flatMap(damage));
       if (window.length >= WINDOW_LINES) await flush();
     }
   }

@@ -50,6 +50,8 @@ export const GeminiSettings = z.strictObject({
   webhookRetryBaseMs: Milliseconds.default(1_000),
   /** The audience of signed tokens; the address they are sent to when null. */
   webhookAudience: z.string().nullable().default(null),
+  /** How long a single call takes to be answered, once it is accepted. */
+  replyLatencyMs: Milliseconds.default(0),
   /** Varies the order of result lines. */
   seed: z.number().int().default(1),
 });

@@ -4,7 +4,7 @@ import { parseDirectives } from '../directives.ts';
 import { FATES } from '../fates.ts';
 import { readLines } from '../line-reader.ts';
 import { type RpcStatus, rpcStatus } from './errors.ts';
-import { type Asked, fateOf, readRequest, shapedRequest } from './item.ts';
+import { type Asked, fateOf, readWholeRequest, shapedRequest } from './item.ts';
 import { type InputItem, readInputLine, type Source } from './lines.ts';
 import { promptTokens } from './prompt.ts';
 import { ShapeError } from './proto-json.ts';
@@ -31,19 +31,22 @@ export async function validateInput(input: Input, batchId: string, attempts: Fir
   const fates: number[] = [];
   let tokens = 0;
   let ends = 0;
-  await eachLine(input, (item, line) => {
-    if (item === undefined) return problems.push(`Error on line ${line}: invalid JSON.`);
-    const read = readRequest(item.request, input);
+  await eachLine(input, async (item, line) => {
+    if (item === undefined) {
+      problems.push(`Error on line ${line}: invalid JSON.`);
+      return;
+    }
+    const { onceKey, ...read } = await readWholeRequest(item.request, input);
     const found = parseDirectives(read.prompt);
-    const directives = attempts.directivesFor(read.prompt, found, batchId);
+    const directives = attempts.directivesFor(onceKey, found, batchId);
     if (directives.invalidLine) {
-      attempts.claim(read.prompt, found, batchId);
+      attempts.claim(onceKey, found, batchId);
       problems.push(`Error on line ${line}: this request is not valid.`);
     }
     const fate = fateOf({ ...input, ...read, directives });
     if (fate !== 'hangs') ends += 1;
     tokens += promptTokens(read.prompt);
-    return fates.push(FATES.indexOf(fate));
+    fates.push(FATES.indexOf(fate));
   });
   if (fates.length === 0 && problems.length === 0) problems.push('The input holds no requests.');
   const errors = problems.length === 0 ? [] : [statusOf(problems)];
@@ -53,8 +56,8 @@ export async function validateInput(input: Input, batchId: string, attempts: Fir
 /** The input tokens of a whole input. */
 export async function countTokens(input: Input): Promise<number> {
   let tokens = 0;
-  await eachLine(input, (item) => {
-    if (item !== undefined) tokens += promptTokens(readRequest(item.request, input).prompt);
+  await eachLine(input, async (item) => {
+    if (item !== undefined) tokens += promptTokens((await readWholeRequest(item.request, input)).prompt);
   });
   return tokens;
 }
@@ -62,7 +65,7 @@ export async function countTokens(input: Input): Promise<number> {
 /** What a create is refused with when it reads the requests at once, or undefined (as users report it of files). */
 export async function requestsProblem(input: Input): Promise<string | undefined> {
   const problems: string[] = [];
-  await eachLine(input, (item, line) => {
+  await eachLine(input, async (item, line) => {
     const problem = item === undefined ? 'invalid JSON' : shapeProblem(item, line, input);
     if (problem !== undefined) problems.push(input.source === 'file' ? `Error on line ${line}: ${problem}` : problem);
   });
@@ -83,12 +86,15 @@ function shapeProblem({ request }: InputItem, line: number, { source, task }: In
   }
 }
 
-async function eachLine(input: Input, visit: (item: InputItem | undefined, line: number) => void): Promise<void> {
+async function eachLine(
+  input: Input,
+  visit: (item: InputItem | undefined, line: number) => Promise<void>,
+): Promise<void> {
   let line = 0;
   for await (const block of readLines(input.path)) {
     for (const text of block) {
       line += 1;
-      if (text.trim() !== '') visit(readInputLine(text, input.source), line);
+      if (text.trim() !== '') await visit(readInputLine(text, input.source), line);
     }
   }
 }

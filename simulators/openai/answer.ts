@@ -1,13 +1,14 @@
 import { type Answer, answerTo, chooseTool, type Tool } from '../answer.ts';
 import type { Item } from './item.ts';
-import { type Body, promptTokens } from './prompt.ts';
+import { asBody, type Body, promptTokens, schemaOf } from './prompt.ts';
 
 /** The model's answer to an item, out of the endpoint's shape. */
 export function answerItem(item: Item): Answer {
-  const { endpoint, body, prompt, directives } = item;
+  const { endpoint, body, prompt, material, directives } = item;
   const limit = body['max_completion_tokens'] ?? body['max_output_tokens'] ?? body['max_tokens'];
   return answerTo({
     prompt,
+    material,
     directives,
     inputTokens: promptTokens(endpoint, body, prompt),
     maxOutputTokens: Number(limit ?? Number.POSITIVE_INFINITY),
@@ -21,13 +22,6 @@ export function usageField(item: Item, usage: unknown): { usage?: unknown } {
   if (item.directives.usage === 'none') return {};
   if (item.directives.usage === 'alien') return { usage: { units_read: 12, units_written: 34 } };
   return { usage };
-}
-
-function schemaOf(body: Body): unknown {
-  const format = asBody(body['response_format'] ?? asBody(body['text'])['format']);
-  if (format['type'] === 'json_object') return 'any';
-  if (format['type'] !== 'json_schema') return undefined;
-  return asBody(format['json_schema'])['schema'] ?? format['schema'] ?? {};
 }
 
 /** Functions in the chat shape, where they stand in `function`, or in that of responses. */
@@ -44,8 +38,4 @@ function choiceOf(body: Body): { mustCall: boolean; name?: string | undefined } 
   if (choice === 'required') return { mustCall: true };
   const { name } = asBody(asBody(choice)['function'] ?? choice);
   return typeof name === 'string' ? { mustCall: true, name } : { mustCall: false };
-}
-
-function asBody(value: unknown): Body {
-  return typeof value === 'object' && value !== null ? (value as Body) : {};
 }

@@ -8,6 +8,8 @@ export interface Item {
   endpoint: Endpoint;
   body: Body;
   prompt: string;
+  /** What rows are taken from; see readAsked. */
+  material: string;
   /** Those that hold for this attempt. */
   directives: Directives;
 }

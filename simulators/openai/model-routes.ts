@@ -3,7 +3,7 @@ import type { Route } from '../endpoint.ts';
 import { newId } from '../state.ts';
 import { invalidRequest, notFound } from './errors.ts';
 import { modelList } from './models.ts';
-import { type Body, ENDPOINTS, type Endpoint, promptOf } from './prompt.ts';
+import { type Body, ENDPOINTS, type Endpoint, readRequest } from './prompt.ts';
 import { readJson } from './read-json.ts';
 import { replyTo } from './replies.ts';
 import type { OpenAiSimulator } from './simulator.ts';
@@ -34,13 +34,14 @@ export function modelRoutes(simulator: OpenAiSimulator) {
       }
       if (body['stream'] === true) throw invalidRequest('This simulator does not stream.', 'stream', 'not_simulated');
       const attempt = newId('');
-      const prompt = promptOf(endpoint, body);
+      const { prompt, material, onceKey } = await readRequest(endpoint, body);
       const found = parseDirectives(prompt);
-      const directives = state.attempts.directivesFor(prompt, found, attempt);
-      state.attempts.claim(prompt, found, attempt);
-      const { embeddingDimensions } = simulator.options();
+      const directives = state.attempts.directivesFor(onceKey, found, attempt);
+      state.attempts.claim(onceKey, found, attempt);
+      const { embeddingDimensions, replyLatencyMs } = simulator.options();
+      await clock.sleep(replyLatencyMs);
       const context = { now: clock.now(), embeddingDimensions, idSeed: attempt };
-      const { status, body: json } = replyTo({ endpoint, body, prompt, directives }, context);
+      const { status, body: json } = replyTo({ endpoint, body, prompt, material, directives }, context);
       return { status, json, headers: status === 429 ? { 'retry-after': '1' } : {} };
     },
   });

@@ -1,3 +1,5 @@
+import { type Asked, readAsked } from '../asked.ts';
+import { type Attachment, readInlineFile } from '../attachments.ts';
 import { estimateTokens } from '../reply-text.ts';
 
 /** Endpoints whose replies this simulator can write. */
@@ -25,6 +27,47 @@ export const INPUT_FIELD: Readonly<Record<Endpoint, string>> = {
 export function promptOf(endpoint: Endpoint, body: Body): string {
   const { instructions, [INPUT_FIELD[endpoint]]: input } = body;
   return [...textsOf(instructions), ...textsOf(input)].join('\n');
+}
+
+/** What a request says, the text of its documents included. */
+export function readRequest(endpoint: Endpoint, body: Body): Promise<Asked> {
+  const input = body[INPUT_FIELD[endpoint]];
+  const first = Array.isArray(input) ? input.find((message) => asBody(message)['role'] === 'user') : input;
+  return readAsked({
+    prompt: promptOf(endpoint, body),
+    firstTurn: textsOf(first).join('\n'),
+    attachments: Array.isArray(input) ? attachmentsOf(input) : [],
+    schema: schemaOf(body),
+  });
+}
+
+/** The JSON schema a reply shall fit, `any` for JSON of any shape, or undefined. */
+export function schemaOf(body: Body): unknown {
+  const format = asBody(body['response_format'] ?? asBody(body['text'])['format']);
+  if (format['type'] === 'json_object') return 'any';
+  if (format['type'] !== 'json_schema') return undefined;
+  return asBody(format['json_schema'])['schema'] ?? format['schema'] ?? {};
+}
+
+export function asBody(value: unknown): Body {
+  return typeof value === 'object' && value !== null ? (value as Body) : {};
+}
+
+/** Images and files by their bytes, in the parts of messages of either endpoint; those by URL or id are not had. */
+function attachmentsOf(value: unknown): Attachment[] {
+  if (Array.isArray(value)) return value.flatMap(attachmentsOf);
+  const { type, content, image_url: image, file, file_data: data } = asBody(value);
+  const found =
+    type === 'image_url' || type === 'input_image'
+      ? inlineFile(asBody(image)['url'] ?? image, 'image/jpeg')
+      : type === 'file' || type === 'input_file'
+        ? inlineFile(asBody(file)['file_data'] ?? data, 'application/pdf')
+        : undefined;
+  return [...(found === undefined ? [] : [found]), ...(Array.isArray(content) ? attachmentsOf(content) : [])];
+}
+
+function inlineFile(data: unknown, defaultType: string): Attachment | undefined {
+  return typeof data === 'string' ? readInlineFile(data, defaultType) : undefined;
 }
 
 /** Plausible input tokens: of the text, or one per number where the input is given as tokens. */

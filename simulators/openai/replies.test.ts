@@ -8,7 +8,8 @@ const CONTEXT = { now: 1_700_000_000_000, embeddingDimensions: 8, idSeed: 'batch
 
 function item(endpoint: Endpoint, body: Record<string, unknown>): Item {
   const prompt = promptOf(endpoint, body);
-  return { endpoint, body: { model: 'gpt-4o-mini', ...body }, prompt, directives: parseDirectives(prompt) ?? {} };
+  const directives = parseDirectives(prompt) ?? {};
+  return { endpoint, body: { model: 'gpt-4o-mini', ...body }, prompt, material: prompt, directives };
 }
 
 function chat(content: string, more: Record<string, unknown> = {}) {

@@ -9,7 +9,7 @@ import { createLineWriter } from '../line-writer.ts';
 import { createRandom, shuffled } from '../random.ts';
 import { fateOf, type Item } from './item.ts';
 import { type InputLine, isProblem, readInputLine } from './lines.ts';
-import { type Endpoint, promptOf } from './prompt.ts';
+import { type Endpoint, readRequest } from './prompt.ts';
 import type { BatchUsage } from './records.ts';
 import { replyTo } from './replies.ts';
 import { lineRewriters, neverRanLine, ranLine } from './result-lines.ts';
@@ -73,15 +73,15 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
     const line: ResultLine = { file: isGood ? 'output' : 'error', text: ranLine(job.batchId, customId, reply) };
     return item.directives.duplicate ? [line, line] : [line];
   };
-  const readLine = ({ customId, body }: InputLine): ResultLine[] => {
+  const readLine = async ({ customId, body }: InputLine): Promise<ResultLine[]> => {
     tally.total += 1;
-    const prompt = promptOf(job.endpoint, body);
+    const { prompt, material, onceKey } = await readRequest(job.endpoint, body);
     const found = parseDirectives(prompt);
-    const directives = attempts.directivesFor(prompt, found, job.batchId);
-    const item: Item = { endpoint: job.endpoint, body, prompt, directives };
+    const directives = attempts.directivesFor(onceKey, found, job.batchId);
+    const item: Item = { endpoint: job.endpoint, body, prompt, material, directives };
     const hangs = fateOf(item) === 'hangs';
     const isFinished = !hangs && tally.completed + tally.failed < ending.finished;
-    if (isFinished || hangs) attempts.claim(prompt, found, job.batchId);
+    if (isFinished || hangs) attempts.claim(onceKey, found, job.batchId);
     if (isFinished) return run(item, customId);
     return ending.listsUnfinished ? [{ file: 'error', text: neverRanLine(job.batchId, customId, ending.status) }] : [];
   };
@@ -89,7 +89,7 @@ export async function writeResults(job: ResultsJob, attempts: FirstAttempts): Pr
   for await (const block of readLines(job.inputPath)) {
     for (const text of block) {
       const line = readInputLine(text, job.endpoint);
-      if (!isProblem(line)) window.push(...readLine(line).flatMap(damage));
+      if (!isProblem(line)) window.push(...(await readLine(line)).flatMap(damage));
       if (window.length >= WINDOW_LINES) await flush();
     }
   }

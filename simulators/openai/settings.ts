@@ -34,6 +34,8 @@ export const OpenAiSettings = z.strictObject({
   webhookUrl: z.url().nullable().default(null),
   webhookSecret: z.string().startsWith('whsec_').nullable().default(null),
   webhookRetryBaseMs: Milliseconds.default(1_000),
+  /** How long a single call takes to be answered, once it is accepted. */
+  replyLatencyMs: Milliseconds.default(0),
   /** Varies the order of result lines. */
   seed: z.number().int().default(1),
 });

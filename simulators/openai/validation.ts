@@ -5,7 +5,7 @@ import { FATES } from '../fates.ts';
 import { readLines } from '../line-reader.ts';
 import { fateOf } from './item.ts';
 import { isProblem, type LineProblem, problem, readInputLine } from './lines.ts';
-import { type Endpoint, inputsOf, promptOf, promptTokens } from './prompt.ts';
+import { type Endpoint, inputsOf, promptTokens, readRequest } from './prompt.ts';
 import type { BatchError } from './records.ts';
 
 const MOST_EMBEDDING_INPUTS = 50_000;
@@ -39,21 +39,21 @@ export async function validateInput(
   const refuse = (found: LineProblem, line: number | null) => {
     if (errors.length < limits.maxListedErrors) errors.push({ ...found, line });
   };
-  const readLine = (text: string) => {
+  const readLine = async (text: string) => {
     const line = readInputLine(text, batch.endpoint);
     if (isProblem(line)) return refuse(line, lineNumber);
     model ??= line.model;
     if (ids.has(line.customId)) refuse(duplicateId(line.customId), lineNumber);
     if (line.model !== model) refuse(mixedModels(model, line.model), lineNumber);
     ids.add(line.customId);
-    const prompt = promptOf(batch.endpoint, line.body);
+    const { prompt, material, onceKey } = await readRequest(batch.endpoint, line.body);
     const found = parseDirectives(prompt);
-    const directives = attempts.directivesFor(prompt, found, batch.id);
+    const directives = attempts.directivesFor(onceKey, found, batch.id);
     if (directives.invalidLine) {
-      attempts.claim(prompt, found, batch.id);
+      attempts.claim(onceKey, found, batch.id);
       refuse(problem('invalid_request', 'This request is not valid.', 'body'), lineNumber);
     }
-    const fate = fateOf({ endpoint: batch.endpoint, body: line.body, prompt, directives });
+    const fate = fateOf({ endpoint: batch.endpoint, body: line.body, prompt, material, directives });
     fates.push(FATES.indexOf(fate));
     if (fate !== 'hangs') ends += 1;
     tokens += promptTokens(batch.endpoint, line.body, prompt);
@@ -63,7 +63,7 @@ export async function validateInput(
   for await (const block of readLines(path)) {
     for (const text of block) {
       lineNumber += 1;
-      if (text.trim() !== '') readLine(text);
+      if (text.trim() !== '') await readLine(text);
     }
     if (fates.length > limits.maxLines) break;
   }

@@ -15,9 +15,13 @@ export interface AdapterUnderContract {
   samples: readonly [Sample, ...Sample[]];
   /** Fast enough that a batch ends within a fraction of a second. */
   settings: NonNullable<SimulatorOptions['settings']>;
-  connect(simulators: Simulators, timeouts: { requestTimeoutMs: number; idleTimeoutMs: number }): BatchProvider;
+  connect(
+    simulators: Pick<Simulators, 'openaiUrl' | 'anthropicUrl' | 'geminiUrl'>,
+    timeouts: { requestTimeoutMs: number; idleTimeoutMs: number },
+  ): BatchProvider;
   /** The simulator's names of its calls. */
-  routes: { create: string; retrieve: string; list: string; cancel: string; download: string };
+  /** `single` answers one request of the first sample by itself. */
+  routes: { create: string; retrieve: string; list: string; cancel: string; download: string; single: string };
   traits: Traits;
 }
 
@@ -82,7 +86,7 @@ export const ADAPTERS: readonly AdapterUnderContract[] = [
     settings: { openai: { validatingMs: 5, inProgressMs: 10, finalizingMs: 5, cancellingMs: 5 } },
     connect: ({ openaiUrl }, timeouts) =>
       createOpenAiProvider({ apiKey: 'sk-contract', baseUrl: openaiUrl, ...timeouts }),
-    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.openai },
+    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.openai, single: 'chat.completions.create' },
     traits: {
       createdPhase: 'validating',
       uploadsInput: true,
@@ -113,7 +117,7 @@ export const ADAPTERS: readonly AdapterUnderContract[] = [
         apiVersion: '2026-10-21',
         ...timeouts,
       }),
-    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.anthropic },
+    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.anthropic, single: 'messages.create' },
     traits: {
       createdPhase: 'running',
       uploadsInput: false,
@@ -159,7 +163,7 @@ export const ADAPTERS: readonly AdapterUnderContract[] = [
     settings: { gemini: { pendingMs: 5, runningMs: 10, cancellingMs: 5 } },
     connect: ({ geminiUrl }, timeouts) =>
       createGeminiProvider({ apiKey: 'sk-contract', baseUrl: geminiUrl, ...timeouts }),
-    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.gemini },
+    routes: { ...BATCH_ROUTES, download: DOWNLOAD_ROUTES.gemini, single: 'models.generateContent' },
     traits: {
       createdPhase: 'validating',
       uploadsInput: true,

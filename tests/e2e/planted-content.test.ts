@@ -16,6 +16,8 @@ type Storage = (typeof STORAGES)[number];
 /** Words that stand in the requests and in the replies of a storage's job, and in no other. */
 const plant = (storage: Storage) => ({ asked: word(`asked-${storage}`), replied: word(`replied-${storage}`) });
 const CONTENT = { normalized: plant('normalized'), pointers: plant('pointers'), hashes: plant('hashes') };
+/** The same of a single task. */
+const TASK = { asked: word('asked-task'), replied: word('replied-task') };
 /** Stands in calls that are refused. */
 const REFUSED = word('refused');
 
@@ -71,6 +73,22 @@ async function runJob(caller: Caller, storage: Storage): Promise<string> {
   return jobId;
 }
 
+/** Runs a task, of a tenant of its own, until its webhook was called. Answers what that was told. */
+async function runTask(): Promise<string> {
+  const { caller } = await gateway.newTenant();
+  const tenant = new Caller(api.url, caller.key);
+  await tenant.call('POST', '/v1/webhooks/job-secret/rotate', {});
+  const hook = await startReceiver();
+  try {
+    const payload = { prompt: `${TASK.asked} [[sim:text=${TASK.replied}]]` };
+    await tenant.call('POST', '/v1/async/task', { taskType: 'OPENAI', payload, webhookUrl: hook.url });
+    await eventually(() => hook.calls.length > 0);
+    return Buffer.concat(hook.calls.map(({ bytes }) => bytes)).toString();
+  } finally {
+    await hook.close();
+  }
+}
+
 /** What is answered to calls that have content in them and are refused. */
 async function refusals(caller: Caller): Promise<string> {
   const items = `/v1/batch-jobs/${await caller.createJob()}/items`;
@@ -84,6 +102,7 @@ async function refusals(caller: Caller): Promise<string> {
     caller.fetch(manifest, { method: 'PUT', headers: lines, body: `{"custom_id":"a","request":{"x":"${REFUSED}` }),
     caller.fetch(manifest, { method: 'PUT', headers: lines, body: `"${REFUSED}"\n` }),
     caller.fetch('/v1/batch-jobs', { method: 'POST', json: { endpoint: 'chat.completions', model: [REFUSED] } }),
+    caller.fetch('/v1/async/task', { method: 'POST', json: { taskType: REFUSED, payload: { prompt: REFUSED } } }),
     caller.fetch('/v1/batch-jobs', { method: 'POST', body: REFUSED, headers: { 'content-type': 'application/json' } }),
   ]);
   expect(answers.filter(({ status }) => status < 400 || status >= 500).map(({ status }) => status)).toEqual([]);
@@ -133,16 +152,19 @@ test('content is where the storage policy lets it be, webhook secrets are nowher
   });
   const rotated = await tenant.call<{ secret: string }>('POST', `/v1/webhooks/${made.endpoint_id}/rotate-secret`, {});
   const jobs = await Promise.all(STORAGES.map((storage) => runJob(tenant, storage)));
+  const toldOfTask = await runTask();
   const told = await refusals(tenant);
   await eventually(() => jobs.every((job) => receiver.calls.some(({ bytes }) => bytes.includes(job))));
 
   for (const storage of STORAGES) {
     expect(await tablesOf(Object.values(CONTENT[storage])), storage).toEqual(MAY_BE_IN[storage]);
   }
+  expect(toldOfTask).toContain(TASK.replied);
+  expect(await tablesOf(Object.values(TASK)), 'a task').toEqual(['item_requests', 'item_results']);
   const secrets = [made.secret, rotated.secret].flatMap((secret) => [secret, secret.replace(/^whsec_/, '')]);
   expect(await tablesOf([...secrets, REFUSED])).toEqual([]);
 
-  const content = STORAGES.flatMap((storage) => Object.values(CONTENT[storage]));
+  const content = [...STORAGES.flatMap((storage) => Object.values(CONTENT[storage])), ...Object.values(TASK)];
   const places = {
     ...Object.fromEntries(await readRawHistories(gateway.client)),
     'the log of the api': await api.log(),

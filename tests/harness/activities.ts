@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { ByteBudget } from '../../activities/byte-budget.ts';
 import type { ActivityDependencies, JobWorkflowControl } from '../../activities/dependencies.ts';
 import { TransferSlots } from '../../activities/transfer-slots.ts';
 import type { Database } from '../../db/client.ts';
@@ -44,7 +45,10 @@ export function testDependencies(
     artifacts: null,
     workflows: IDLE_WORKFLOWS,
     deliveries: { start: async () => true },
+    tasks: { start: async () => false, wake: async () => undefined },
+    runs: { start: async () => false, wake: async () => undefined },
     transfers: new TransferSlots(2),
+    documentBytes: new ByteBudget(10_000_000),
     settings: {
       pollMinMs: 10,
       pollMaxMs: 100,
@@ -56,6 +60,9 @@ export function testDependencies(
       waitLimitMs: 60_000,
       capacityWaitMs: 60_000,
       shardWindow: 8,
+      taskAttempts: 3,
+      taskRetryMs: 20,
+      documentsAtOnce: 4,
       workDirectory: path.join(tmpdir(), 'batchgate-tests'),
     },
     now: () => new Date(),

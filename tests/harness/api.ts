@@ -13,7 +13,7 @@ import { FakeScheduleClock } from './fake-schedule-clock.ts';
 import { insertTenant } from './jobs.ts';
 import { scopedDatabase } from './postgres.ts';
 import { testLimits } from './request-limits.ts';
-import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
+import { TEST_FETCH_HOSTS, testDocuments, testIntake } from './test-intake.ts';
 
 /** The workflows of a gateway without Temporal: a submit is judged at once, by the same activity a workflow calls. */
 export class FakeJobWorkflows implements JobWorkflows {
@@ -43,6 +43,22 @@ export class FakeJobWorkflows implements JobWorkflows {
   };
   startShard: JobWorkflows['startShard'] = async ({ jobId, shard }) => {
     this.calls.push(['startShard', jobId, shard]);
+    return 'signalled';
+  };
+  startTask: JobWorkflows['startTask'] = async (task) => {
+    this.calls.push(['startTask', task.taskId, task.provider, task.providerModel]);
+    return 'signalled';
+  };
+  taskChanged: JobWorkflows['taskChanged'] = async (taskId) => {
+    this.calls.push(['taskChanged', taskId]);
+    return 'signalled';
+  };
+  startRun: JobWorkflows['startRun'] = async ({ runId, mode, documents }) => {
+    this.calls.push(['startRun', runId, mode, documents]);
+    return 'signalled';
+  };
+  runChanged: JobWorkflows['runChanged'] = async (runId) => {
+    this.calls.push(['runChanged', runId]);
     return 'signalled';
   };
   queryState: JobWorkflows['queryState'] = async () => null;
@@ -179,6 +195,7 @@ export function createTestApi(
       scheduleClock,
       allowedFetchHosts: TEST_FETCH_HOSTS,
       intake: testIntake(),
+      documents: testDocuments(),
       limits,
       logger,
       now,

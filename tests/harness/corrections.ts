@@ -11,7 +11,7 @@ export async function correct(
   const { key } = await getJobRow(db.pool, jobId);
   const entry: LedgerEntry = {
     itemNo,
-    event: itemNo === 0 ? 'batch.adjusted' : 'batch.item.refunded',
+    act: itemNo === 0 ? 'adjusted' : 'item.refunded',
     ordinal,
     amount,
     actor: 'operator',

@@ -16,6 +16,7 @@ import { createWorkers } from '../../worker/create-workers.ts';
 import { createDeliveryControl } from '../../worker/delivery-control.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
 import { createScheduleClockControl } from '../../worker/schedule-clock-control.ts';
+import { createTaskControl } from '../../worker/task-control.ts';
 import { startWebhookDispatcher } from '../../worker/webhook-dispatcher.ts';
 import { TEST_CIPHER, TEST_FACTS, testDependencies } from './activities.ts';
 import { createNamespace } from './namespace.ts';
@@ -93,6 +94,7 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     providers,
     workflows: createJobWorkflowControl(client),
     deliveries: createDeliveryControl(client),
+    tasks: createTaskControl(client),
   });
   const dependencies = {
     ...base,
@@ -117,6 +119,7 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
       },
       webhooks: { ...dependencies, allowedFetchHosts: TEST_FETCH_HOSTS, answerMs: WEBHOOK_ANSWER_MS },
       poolSize: 12,
+      tasksAtOnce: 50,
       queues: null,
       workflowBundle: bundle,
     });

@@ -4,7 +4,9 @@ import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
 import type { Provider } from '../../domain/provider.ts';
 import type {
   BatchProvider,
+  CompleteInput,
   CreateBatchInput,
+  DirectAnswer,
   EncodableItem,
   KeptFiles,
   LabelledBatch,
@@ -89,6 +91,18 @@ export class FakeProvider implements BatchProvider {
     const usage = { inputTokens: 10, outputTokens: 5 };
     const result = { kind: 'completed', body: '{}', usage, model: null } as unknown as LineResult;
     return { kind: 'result' as const, providerItemId: line, result };
+  }
+
+  /** Requests sent by themselves, oldest first. */
+  readonly completes: CompleteInput[] = [];
+  onComplete: (input: CompleteInput) => Promise<DirectAnswer> = async ({ model }) => {
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    return { kind: 'completed', body: '{}', usage, model };
+  };
+
+  async complete(input: CompleteInput): Promise<DirectAnswer> {
+    this.completes.push(input);
+    return this.onComplete(input);
   }
 
   /** Moves a batch on and answers it. */

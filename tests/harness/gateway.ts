@@ -13,7 +13,7 @@ import { insertTenant } from './jobs.ts';
 import { scopedDatabase } from './postgres.ts';
 import { testLimits } from './request-limits.ts';
 import { findFaults } from './soundness.ts';
-import { TEST_FETCH_HOSTS, testIntake } from './test-intake.ts';
+import { TEST_FETCH_HOSTS, testDocuments, testIntake } from './test-intake.ts';
 
 /** What the gateway of a test takes events of providers by. */
 export const TEST_WEBHOOK_SECRET = 'whsec_YSBzZWNyZXQgb2YgdGhlIHRlc3Rz';
@@ -180,6 +180,7 @@ export async function startGateway(options: TestEngineOptions = {}): Promise<Tes
       gemini: { secrets: [TEST_WEBHOOK_SECRET], jwks: null, audience: null },
     }),
     intake: testIntake(),
+    documents: testDocuments(),
     limits: testLimits(apiDb),
     logger: createLogger({ level: 'error', service: 'api' }),
     now: () => new Date(),

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/client.ts';
-import { newId, toUuid } from '../../db/ids.ts';
+import { jobIdOf, newId, toUuid } from '../../db/ids.ts';
 import { getJobRow, type JobRow } from '../../db/job-rows.ts';
 import { ensurePartitions } from '../../db/partitions.ts';
 import { findBucket } from '../../domain/bucket.ts';
+import type { JobKind } from '../../domain/job-kind.ts';
 import type { Endpoint } from '../../domain/provider.ts';
 
 export interface TestTenant {
@@ -29,6 +30,8 @@ export async function insertTenant(
 }
 
 export interface TestJobOptions {
+  /** A batch job unless said: a task has the standard price, and so has a run over documents. */
+  readonly kind?: JobKind;
   readonly items?: number;
   readonly endpoint?: Endpoint;
   readonly model?: string;
@@ -50,12 +53,15 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
   const body =
     options.body ??
     ((itemNo) => ({ messages: [{ role: 'user', content: `question ${itemNo}` }], max_tokens: outputTokens }));
-  const jobId = newId('job');
-  const [uuid, bucket] = [toUuid('job', jobId), findBucket(jobId)];
+  const kind = options.kind ?? 'batch';
+  const made = newId('job');
+  const [uuid, bucket] = [toUuid('job', made), findBucket(made)];
+  if (uuid === null) throw new Error('a new job has a malformed id');
+  const jobId = jobIdOf({ kind, uuid });
   await db.pool.query(
     `INSERT INTO batch_jobs (job_id, bucket, tenant_id, api_key_id, endpoint, requested_model, state, currency, submission_no, item_count,
-       execution, created_at, submitted_at, deadline, not_before)
-     VALUES ($1, $2, $3, 'key_test', $4, $5, $6, 'USD', $7, $8, $9, now(), now(), $10, $11)`,
+       execution, created_at, submitted_at, deadline, not_before, kind, price_mode)
+     VALUES ($1, $2, $3, 'key_test', $4, $5, $6, 'USD', $7, $8, $9, now(), now(), $10, $11, $12, $13)`,
     [
       uuid,
       bucket,
@@ -68,8 +74,11 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
       JSON.stringify(options.maxItemsPerShard === undefined ? {} : { max_items_per_shard: options.maxItemsPerShard }),
       options.deadline ?? null,
       options.notBefore ?? null,
+      kind,
+      kind === 'batch' ? 'batch' : 'standard',
     ],
   );
+  if (kind === 'task') await insertTaskRow(db, uuid);
   const numbers = Array.from({ length: items }, (_, index) => index + 1);
   const bodies = numbers.map((itemNo) => JSON.stringify(body(itemNo)));
   await db.pool.query(
@@ -106,4 +115,18 @@ export async function insertJob(db: Database, { tenantId }: TestTenant, options:
     ],
   );
   return getJobRow(db.pool, jobId);
+}
+
+/** What a task has besides: queued, as it is when it was taken on. */
+async function insertTaskRow(db: Database, uuid: string): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO async_tasks (task_id, tenant_id, project_id, customer_id, task_type, priority, state, transitions, next_attempt_at, created_at)
+     SELECT job_id, tenant_id, project_id, customer_id, 'OPENAI', 1, 'QUEUED', 1, created_at, created_at FROM batch_jobs WHERE job_id = $1`,
+    [uuid],
+  );
+  await db.pool.query(
+    `INSERT INTO task_transitions (task_id, transition_no, state, attempt, at)
+     SELECT task_id, 1, 'QUEUED', 0, created_at FROM async_tasks WHERE task_id = $1`,
+    [uuid],
+  );
 }

@@ -7,6 +7,7 @@ const HARDLY_ANY: LimitSettings = {
   trustedProxies: 0,
   maxUploads: 1_000,
   maxUploadsPerTenant: 1_000,
+  maxTaskStarts: 1_000,
   // A count that a busy machine delays is none of the database's being away.
   storeWaitMs: 20_000,
 };

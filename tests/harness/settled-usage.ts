@@ -33,7 +33,7 @@ export async function settleUsages(
   const attemptNo = rows[0]?.attempt_no ?? '';
   const lines = usages.map((given, index) => {
     const usage = { ...ZERO_USAGE, ...given };
-    const amount = priceUsage(price, usage, 'batch');
+    const amount = priceUsage(price, usage, job.priceMode);
     return {
       itemNo: index + 1,
       rank: 0,
@@ -44,7 +44,7 @@ export async function settleUsages(
       errorCode: '',
       usage,
       amount,
-      customerAmount: pricing === null ? null : customerAmount(pricing, target, usage, amount),
+      customerAmount: pricing === null ? null : customerAmount(pricing, target, { usage, amount, mode: job.priceMode }),
       model: shard.providerModel,
       responseHash: null,
       body: '{}',

@@ -6,6 +6,7 @@ import type {
   PollResult,
   ResolveResult,
   SubmitResult,
+  TaskStep,
 } from '../../activities/interfaces.ts';
 import { CLOSE_REASONS } from '../../domain/close-reason.ts';
 import type { JobEndState } from '../../domain/job-state.ts';
@@ -47,6 +48,7 @@ const ANSWERS: readonly [what: string, words: All<string>][] = [
     } satisfies All<ResolveResult['kind']>,
   ],
   ['deliverWebhook answered kind', { again: true, over: true } satisfies All<DeliveryStep['kind']>],
+  ['attemptTask answered kind', { again: true, over: true } satisfies All<TaskStep['kind']>],
   ['pollAttempt answered kind', { open: true, ended: true, lost: true } satisfies All<PollResult['kind']>],
   [
     'pollAttempt answered end',
@@ -94,11 +96,16 @@ test.each([
   'webhookDelivery continued as new',
   'webhookDelivery ended as delivered',
   'webhookDelivery ended as abandoned',
+  'asyncTask continued as new',
+  'asyncTask was cancelled by Temporal',
+  'asyncTask ended as COMPLETED',
+  'asyncTask ended as FAILED',
   'heard deliverNow',
   'heard cancel',
   'heard pollNow',
   'heard rowsChanged',
   'heard shardChanged',
+  'heard taskChanged',
 ])('a run of which can be said: %s, is recorded', (fact) => {
   expect(facts).toContain(fact);
 });

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { DeliveryStep, SubmitResult } from '../../activities/interfaces.ts';
+import type { DeliveryStep, SubmitResult, TaskStep } from '../../activities/interfaces.ts';
 import { CLOSE_REASONS, type CloseReason } from '../../domain/close-reason.ts';
 import type { batchJob } from '../../workflows/batch-job.ts';
 import { providerBatchWorkflowId, scheduledJobWorkflowId } from '../../workflows/ids.ts';
@@ -11,13 +11,15 @@ import {
   pollNowSignal,
   rowsChangedSignal,
   shardChangedSignal,
+  taskChangedSignal,
 } from '../../workflows/messages.ts';
-import { webhookDeliveryStart } from '../../workflows/start-options.ts';
+import { asyncTaskStart, webhookDeliveryStart } from '../../workflows/start-options.ts';
 import { WORKFLOW_QUEUE } from '../../workflows/task-queues.ts';
 import { eventually } from '../harness/eventually.ts';
 import type { FakeEngine } from '../workflows/fake-engine.ts';
 import type { FakeJob, JobScript } from '../workflows/fake-job.ts';
 import { GO_ON, over, type ScheduleScript } from '../workflows/fake-schedules.ts';
+import { TASK_FAILED, taskAgain } from '../workflows/fake-tasks.ts';
 import { ABANDONED, again, DELIVERED } from '../workflows/fake-webhooks.ts';
 
 /** A course of events worth remembering: it plays on an engine, and ends with every workflow it started closed. */
@@ -372,7 +374,7 @@ function firing(name: string, script: ScheduleScript): Scenario {
 function delivery(
   name: string,
   steps: readonly DeliveryStep[],
-  meanwhile: (handle: WorkflowHandle) => Promise<unknown> = async () => undefined,
+  meanwhile: (handle: WorkflowHandle, attempts: () => number) => Promise<unknown> = async () => undefined,
   maxHistoryEvents = 400,
 ): Scenario {
   return {
@@ -383,7 +385,30 @@ function delivery(
       const start = webhookDeliveryStart({ deliveryId, tenantId: 'acme', eventType: 'batch_job.completed' });
       const args = [{ ...start.args[0], maxHistoryEvents }];
       const handle = await engine.client.workflow.start('webhookDelivery', { ...start, args });
-      await meanwhile(handle);
+      await meanwhile(handle, () => engine.webhooks.attemptsOf(deliveryId));
+      await engine.client.workflow.result(handle.workflowId);
+      return [handle.workflowId];
+    },
+  };
+}
+
+/** One task, by what its attempts answer. */
+function task(
+  name: string,
+  steps: readonly TaskStep[],
+  meanwhile: (handle: WorkflowHandle, attempts: () => number) => Promise<unknown> = async () => undefined,
+  maxHistoryEvents = 400,
+): Scenario {
+  return {
+    name,
+    play: async (engine) => {
+      const taskId = `task_${name}`;
+      engine.tasks.add(taskId, steps);
+      const of = { taskId, tenantId: 'acme', customerId: null, provider: 'openai', providerModel: 'gpt-4o-mini' };
+      const start = asyncTaskStart(of);
+      const args = [{ ...start.args[0], maxHistoryEvents }];
+      const handle = await engine.client.workflow.start('asyncTask', { ...start, args });
+      await meanwhile(handle, () => engine.tasks.callsOf(taskId).length);
       await engine.client.workflow.result(handle.workflowId);
       return [handle.workflowId];
     },
@@ -397,8 +422,24 @@ AWAY.stack = '';
 const OTHERS: readonly Scenario[] = [
   delivery('webhook-delivered', [again(20), again(20), DELIVERED]),
   delivery('webhook-given-up', [again(20), ABANDONED]),
-  delivery('webhook-woken', [again(HOUR_MS)], async (handle) => handle.signal(deliverNowSignal)),
+  delivery('webhook-woken', [again(HOUR_MS)], async (handle, attempts) => {
+    await eventually(() => attempts() === 1);
+    await handle.signal(deliverNowSignal);
+  }),
   delivery('webhook-tried-for-long', Array(8).fill(again(5)), async () => undefined, 20),
+  task('task-completed', []),
+  task('task-failed', [TASK_FAILED]),
+  task('task-retried', [taskAgain(20), taskAgain(20)]),
+  // The api had moved its row before it told the workflow.
+  task('task-cancelled-by-the-api', [taskAgain(HOUR_MS), TASK_FAILED], async (handle, attempts) => {
+    await eventually(() => attempts() === 1);
+    await handle.signal(taskChangedSignal);
+  }),
+  task('task-cancelled-by-temporal', [taskAgain(HOUR_MS)], async (handle, attempts) => {
+    await eventually(() => attempts() === 1);
+    await handle.cancel();
+  }),
+  task('task-tried-for-long', Array(8).fill(taskAgain(5)), async () => undefined, 20),
   firing('fired', { submitRun: [GO_ON] }),
   firing('fired-a-draft', { fillJob: [over('created')] }),
   firing('fired-and-skipped', { beginRun: [over('skipped')] }),
@@ -427,13 +468,15 @@ const OTHERS: readonly Scenario[] = [
       return [handle.workflowId];
     },
   },
-  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders', 'sweepWebhooks'].map((name) => ({
-    name,
-    play: async (engine: FakeEngine) => {
-      await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });
-      return [name];
-    },
-  })),
+  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders', 'sweepTasks', 'sweepWebhooks'].map(
+    (name) => ({
+      name,
+      play: async (engine: FakeEngine) => {
+        await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });
+        return [name];
+      },
+    }),
+  ),
 ];
 
 export const SCENARIOS: readonly Scenario[] = [...JOBS, ...OTHERS];

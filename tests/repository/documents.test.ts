@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
+import { TASK_CODE_OF, TASK_REFUSAL_CODES } from '../../contracts/task-error.ts';
 import { FAILURE_CODES, failureClassOf, retryRuleOfCode } from '../../domain/failure.ts';
 import { ERROR_CODES, STATUS_OF } from '../../domain/gateway-error.ts';
 import { canMoveItem, ITEM_STATES, isItemTerminal } from '../../domain/item-state.ts';
 import { canMove, isTerminal, JOB_STATES } from '../../domain/job-state.ts';
 import { LEDGER_EVENTS } from '../../domain/ledger-entry.ts';
 import { canMoveShard, SHARD_STATES } from '../../domain/shard-state.ts';
+import { TASK_ERROR_CODES } from '../../domain/task-attempt.ts';
 import { listFiles, readTable, readText } from './repository.ts';
 
 const STATES = 'docs/states.md';
@@ -41,6 +43,24 @@ test('every error code is listed with its status, a meaning and what to do', () 
     ERROR_CODES.map((code) => [code, STATUS_OF[code]]),
   );
   expect(rows.filter(([, , meaning, fix]) => !meaning || !fix)).toEqual([]);
+});
+
+test('every refusal of the task surface is listed with its status, and every code of a failed task with its meaning', () => {
+  const text = readText('docs/tasks.md');
+  const [refusals = '', failures = ''] = text.slice(text.indexOf('## Refusals')).split('A task that was accepted');
+  const codesIn = (part: string) =>
+    [...part.matchAll(/^\| (`[A-Z_`, ]+`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[A-Z_]+/g) ?? []);
+  expect(codesIn(refusals).toSorted()).toEqual(TASK_REFUSAL_CODES.toSorted());
+  expect(codesIn(failures).toSorted()).toEqual(TASK_ERROR_CODES.toSorted());
+  const statuses = Map.groupBy(ERROR_CODES, (code) => TASK_CODE_OF[code]);
+  for (const [, cell = '', told = ''] of refusals.matchAll(/^\| (`[A-Z_`, ]+`) \| ([\d, ]+) \|/gm)) {
+    for (const code of TASK_REFUSAL_CODES.filter((each) => cell.includes(`\`${each}\``))) {
+      expect([code, (statuses.get(code) ?? []).some((ours) => told.includes(String(STATUS_OF[ours])))]).toEqual([
+        code,
+        true,
+      ]);
+    }
+  }
 });
 
 test('every code of a failed item is listed with its class and who may retry it', () => {

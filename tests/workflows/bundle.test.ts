@@ -38,6 +38,7 @@ async function bundlePlanted(line: string): Promise<string | null> {
 
 test('the bundle exports every workflow type that anything starts', async () => {
   expect(Object.keys(await import('../../workflows/index.ts')).toSorted()).toEqual([
+    'asyncTask',
     'batchJob',
     'providerBatch',
     'reconcile',
@@ -46,6 +47,7 @@ test('the bundle exports every workflow type that anything starts', async () => 
     'scheduledJob',
     'sweep',
     'sweepProviders',
+    'sweepTasks',
     'sweepWebhooks',
     'webhookDelivery',
   ]);

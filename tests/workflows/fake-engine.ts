@@ -8,6 +8,7 @@ import type { providerBatch } from '../../workflows/provider-batch.ts';
 import { batchJobStart } from '../../workflows/start-options.ts';
 import {
   DATABASE_QUEUE,
+  directQueue,
   MAINTENANCE_QUEUE,
   providerQueue,
   SCHEDULES_QUEUE,
@@ -17,6 +18,7 @@ import {
 import { createFakeActivities, FakeJobs } from './fake-activities.ts';
 import type { FakeJob, JobScript } from './fake-job.ts';
 import { FakeSchedules } from './fake-schedules.ts';
+import { FakeTasks } from './fake-tasks.ts';
 import { FakeWebhooks } from './fake-webhooks.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 
@@ -35,6 +37,7 @@ export interface FakeEngine {
   readonly client: Client;
   readonly schedules: FakeSchedules;
   readonly webhooks: FakeWebhooks;
+  readonly tasks: FakeTasks;
   /** A new job, with an id of its own unless one is given. Starts nothing. */
   addJob(script?: JobScript, jobId?: string): FakeJob;
   startJob(
@@ -67,7 +70,8 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
   const jobs = new FakeJobs();
   const schedules = new FakeSchedules();
   const webhooks = new FakeWebhooks();
-  const workers = await createFakeWorkers(connection, options, { jobs, schedules, webhooks });
+  const tasks = new FakeTasks();
+  const workers = await createFakeWorkers(connection, options, { jobs, schedules, webhooks, tasks });
   const running = Promise.all(workers.map((worker) => worker.run()));
   let workflows = await startWorkflowWorker(options);
   const jobStart: FakeEngine['jobStart'] = (job, input) => {
@@ -89,6 +93,7 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
     client,
     schedules,
     webhooks,
+    tasks,
     addJob: (script, jobId = `job_${randomUUID()}`) => jobs.add(jobId, script),
     jobStart,
     startJob: (job, input) => client.workflow.start<typeof batchJob>('batchJob', jobStart(job, input)),
@@ -141,13 +146,20 @@ function createFakeWorkers(
     jobs,
     schedules,
     webhooks,
-  }: { readonly jobs: FakeJobs; readonly schedules: FakeSchedules; readonly webhooks: FakeWebhooks },
+    tasks,
+  }: {
+    readonly jobs: FakeJobs;
+    readonly schedules: FakeSchedules;
+    readonly webhooks: FakeWebhooks;
+    readonly tasks: FakeTasks;
+  },
 ): Promise<Worker[]> {
   const activities = createFakeActivities(jobs);
   const common = { connection, namespace, identity, maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS };
   return Promise.all([
     Worker.create({ ...common, taskQueue: DATABASE_QUEUE, activities: { ...activities.database } }),
     Worker.create({ ...common, taskQueue: providerQueue('openai'), activities: { ...activities.provider } }),
+    Worker.create({ ...common, taskQueue: directQueue('openai'), activities: { ...tasks.activities() } }),
     Worker.create({ ...common, taskQueue: MAINTENANCE_QUEUE, activities: { ...activities.maintenance } }),
     Worker.create({ ...common, taskQueue: SCHEDULES_QUEUE, activities: { ...schedules.activities() } }),
     Worker.create({ ...common, taskQueue: WEBHOOKS_QUEUE, activities: { ...webhooks.activities() } }),

@@ -18,6 +18,7 @@ test.concurrent.each([
   ],
   ['sweepProviders', { surplus: SWEPT }, ['sweepSurplus']],
   ['sweepWebhooks', { webhooks: SWEPT }, ['sweepWebhooks']],
+  ['sweepTasks', { tasks: SWEPT, slots: SWEPT }, ['sweepTasks', 'sweepTaskSlots']],
   ['retention', { removed: 3, differences: 0 }, ['tidyTables', 'verifyLedgers']],
 ] as const)('%s runs its sweeps and counts what they did', async (name, counts, activities) => {
   const workflowId = `${name}-sweep`;

@@ -53,7 +53,8 @@ const replayRoute = createRoute({
   operationId: 'replay_webhook_delivery',
   summary: 'Send a webhook once more',
   description:
-    'One that was delivered or given up: the same event id and the same bytes, tried for as long as the first time.',
+    'One that was delivered or given up: the same event id and the same bytes, tried for as long as the first time. ' +
+    'That of a task for 24 hours after its end, and as long as the task’s content is kept.',
   method: 'post',
   path: `${DELIVERY}/replay`,
   middleware: [tenantsOnly, readJsonBody(MAX_BODY_BYTES)] as const,
@@ -62,7 +63,7 @@ const replayRoute = createRoute({
     headers: IdempotencyHeader,
     body: jsonBody(z.strictObject({}), { required: false }),
   },
-  responses: { 202: jsonResponse(WebhookDelivery, 'On its way.'), ...errorResponses(404, 409, 413, 415) },
+  responses: { 202: jsonResponse(WebhookDelivery, 'On its way.'), ...errorResponses(404, 409, 410, 413, 415) },
 });
 
 const testRoute = createRoute({

@@ -249,6 +249,7 @@ function settingsOf() {
   return {
     ...{ pollMinMs: 10, pollMaxMs: 100, createDeadlineMs: 2_000, listingLagMs: 20, resultGraceMs: 50 },
     ...{ providerLostAfterMs: 1_000, capacityRetryMs: 20, waitLimitMs: 60_000, capacityWaitMs: 60_000, shardWindow: 8 },
+    ...{ taskAttempts: 3, taskRetryMs: 20, documentsAtOnce: 4 },
     workDirectory: '/tmp/batchgate-tests',
   };
 }

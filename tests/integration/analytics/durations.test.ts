@@ -42,6 +42,7 @@ function of(tenant: TestTenant): AnalyticsFilter {
     projectId: null,
     customerId: null,
     apiKeyId: null,
+    jobKind: null,
     endpoint: null,
     provider: null,
     model: null,

@@ -136,7 +136,7 @@ export async function adjust(db: Database, job: JobRow, amount: Amount): Promise
   await inTransaction(db, async (client) => {
     const locked = await lockJobRow(client, job.jobId);
     await client.query('SELECT FROM job_progress WHERE job_id = $1 FOR UPDATE', [job.key.uuid]);
-    const entry = { itemNo: 0, event: 'batch.adjusted' as const, ordinal: 7, amount, actor: 'key_test', cause: 'test' };
+    const entry = { itemNo: 0, act: 'adjusted' as const, ordinal: 7, amount, actor: 'key_test', cause: 'test' };
     await appendEntry(client, locked.key, entry);
   });
 }

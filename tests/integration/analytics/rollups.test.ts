@@ -27,6 +27,7 @@ const EVERYTHING: AnalyticsFilter = {
   projectId: null,
   customerId: null,
   apiKeyId: null,
+  jobKind: null,
   endpoint: null,
   provider: null,
   model: null,

@@ -185,7 +185,7 @@ describe('scopes', () => {
         const answers = [SCOPES_OF[role].filter((other) => other !== scope), [scope], []].map(async (scopes) => {
           const { key } = await createKey(db.pool, { role, name: 'x', ...bound, scopes });
           const answer = await new ApiCaller(api.app, key).call(method, path.replaceAll(/\{\w+\}/g, 'x'));
-          return answer.json?.message ?? answer.status;
+          return answer.json?.message ?? answer.json?.error?.message ?? answer.status;
         });
         const refusal = `This call needs the scope ${scope}, which this key does not have.`;
         const [without, having, whole] = await Promise.all(answers);

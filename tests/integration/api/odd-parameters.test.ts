@@ -4,6 +4,7 @@ import { newId } from '../../../db/ids.ts';
 import type { Role } from '../../../domain/principal.ts';
 import { type ApiCaller, createTestApi } from '../../harness/api.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
+import { createTestFolder } from '../documents/document-fixture.ts';
 
 interface Operation {
   readonly requestBody?: unknown;
@@ -29,7 +30,9 @@ const ODD = [
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
-const api = createTestApi(db);
+const folder = createTestFolder();
+afterAll(folder.remove);
+const api = createTestApi(db, { artifacts: folder.store });
 const tenantId = await api.tenant();
 const callers: { readonly [role: string]: ApiCaller } = {
   tenant_admin: await api.caller('tenant_admin', { tenantId }),

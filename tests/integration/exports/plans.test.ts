@@ -71,7 +71,12 @@ async function planOf(ask: (planner: Pick<typeof db.pool, 'query'>) => Promise<u
 }
 
 test('an incremental read finds its jobs by their end and by what was corrected, and scans no table', async () => {
-  const window = { from: null, to: null, written: { fromXid: '900000000', sinceAt: new Date(), toXid: '900000001' } };
+  const window = {
+    from: null,
+    to: null,
+    jobKind: null,
+    written: { fromXid: '900000000', sinceAt: new Date(), toXid: '900000001' },
+  };
   const scope = { tenantId: job.tenantId, projectId: null, customerId: null };
   const plan = await planOf((planner) => listUsageJobs(planner, scope, window, { afterUuid: null, limit: 1000 }));
   expect(plan).not.toMatch(scansBigTable);

@@ -122,8 +122,11 @@ describe.each(of('object'))('$operation', (route) => {
   const check = checkOf(route.operation, route.path);
   if (check?.kind !== 'object') throw new Error('not by id');
   const { parameter, prefix, ids } = OBJECTS[check.of];
-  const ask = (caller: ApiCaller, id: string) =>
-    answerTo(caller, route.method, `${pathOf(route, { [parameter]: id })}${check.query}`, check.call);
+  const query = check.query ?? '';
+  const ask = (caller: ApiCaller, id: string) => {
+    const path = `${pathOf(route, { [parameter]: id })}${query.replace('{id}', encodeURIComponent(id))}`;
+    return answerTo(caller, route.method, path, check.call);
+  };
 
   test('answers somebody else’s id as one that never was, by the same statements', async () => {
     for (const { name, caller } of strangers) {

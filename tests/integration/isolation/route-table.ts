@@ -18,7 +18,7 @@ export type RouteCheck =
   /** Says nothing of tenants. */
   | { readonly kind: 'keyless' };
 
-export type ObjectKind = 'job' | 'schedule' | 'endpoint' | 'delivery';
+export type ObjectKind = 'job' | 'task' | 'document' | 'batch' | 'schedule' | 'endpoint' | 'delivery';
 
 const object = (of: ObjectKind, call: CallOptions = {}, query = ''): RouteCheck => ({
   kind: 'object',
@@ -30,11 +30,22 @@ const list = (...queries: string[]): RouteCheck => ({
   kind: 'list',
   queries: [() => '', ...queries.map((query) => (owner: TenantWorld) => filled(query, owner))],
 });
+/** Of a batch, its customer’s: the id is put in its place. */
+const NAMED = '?batch_name={id}&customer_id=customer-of-alpha';
 const GATEWAY: RouteCheck = { kind: 'gateway' };
 
 /** `{a}` in a query stands for what the owner has. */
-function filled(query: string, { projectId, customerId, keyId, jobs, endpointId, tenantId }: TenantWorld): string {
-  const values: Record<string, string> = { projectId, customerId, keyId, job: jobs.ended, endpointId, tenantId };
+function filled(query: string, { jobs, ...owner }: TenantWorld): string {
+  const { projectId, customerId, keyId, endpointId, tenantId, batchName } = owner;
+  const values: Record<string, string> = {
+    projectId,
+    customerId,
+    keyId,
+    job: jobs.ended,
+    endpointId,
+    tenantId,
+    batchName,
+  };
   return query.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
 }
 
@@ -78,6 +89,28 @@ export const ROUTE_CHECKS: Readonly<Record<string, RouteCheck>> = {
   storage: object('job'),
   ledger: object('job'),
   export_usage: object('job'),
+
+  create_task: { kind: 'create', naming: [] },
+  get_task: object('task', {}, '?include=history'),
+  cancel_task: object('task'),
+  replay_task_webhook: object('task'),
+
+  upload_document: { kind: 'create', naming: [] },
+  get_document: object('document'),
+  list_documents: list('batch_name={batchName}', 'batch_name={batchName}&customer_id={customerId}', 'status=succeeded'),
+  list_document_batches: list(),
+  get_document_batch: object('batch', {}, '?customer_id=customer-of-alpha'),
+  get_document_batch_by_query: object('batch', {}, NAMED),
+  get_batch_results: object('batch'),
+  get_batch_results_by_query: object('batch', {}, NAMED),
+  delete_document_batch: object('batch'),
+  delete_document_batch_by_query: object('batch', {}, NAMED),
+  set_batch_webhook: { kind: 'create', naming: [] },
+  set_batch_webhook_by_query: { kind: 'create', naming: [] },
+  get_batch_webhook: object('batch'),
+  get_batch_webhook_by_query: object('batch', {}, NAMED),
+  delete_batch_webhook: object('batch'),
+  delete_batch_webhook_by_query: object('batch', {}, NAMED),
 
   create_schedule: {
     kind: 'create',
@@ -144,6 +177,9 @@ export const OBJECTS: Readonly<
   >
 > = {
   job: { parameter: 'job_id', prefix: 'job', ids: ({ jobs }) => Object.values(jobs) },
+  task: { parameter: 'id', prefix: 'task', ids: ({ taskIds }) => taskIds },
+  document: { parameter: 'id', prefix: 'doc', ids: ({ documentId }) => [documentId] },
+  batch: { parameter: 'batch_name', prefix: 'documentBatch', ids: ({ batchName }) => [batchName] },
   schedule: { parameter: 'schedule_id', prefix: 'schedule', ids: ({ scheduleId }) => [scheduleId] },
   endpoint: { parameter: 'endpoint_id', prefix: 'webhookEndpoint', ids: ({ endpointId }) => [endpointId] },
   delivery: { parameter: 'delivery_id', prefix: 'webhookDelivery', ids: ({ deliveryId }) => [deliveryId] },

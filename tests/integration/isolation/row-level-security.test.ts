@@ -14,6 +14,7 @@ const OF_BUDGET = 'budget_id IN (SELECT budget_id FROM budgets WHERE tenant_id =
 const TENANT_TABLES: Readonly<Record<string, string>> = {
   api_keys: OF_TENANT,
   artifacts: OF_JOB,
+  async_tasks: OF_TENANT,
   audit_log: OF_TENANT,
   batch_items: OF_JOB,
   batch_jobs: OF_TENANT,
@@ -27,6 +28,12 @@ const TENANT_TABLES: Readonly<Record<string, string>> = {
   capability_overrides: OF_TENANT,
   customers: OF_TENANT,
   direct_webhooks: OF_TENANT,
+  document_batches: OF_TENANT,
+  document_rows: 'document_id IN (SELECT document_id FROM documents WHERE tenant_id = $1)',
+  document_runs: OF_TENANT,
+  document_uploads: OF_TENANT,
+  document_webhooks: OF_TENANT,
+  documents: OF_TENANT,
   events: OF_TENANT,
   holds: OF_JOB,
   idempotency_keys: 'owner::jsonb ->> 0 = $1',
@@ -48,6 +55,9 @@ const TENANT_TABLES: Readonly<Record<string, string>> = {
   retry_waves: OF_JOB,
   spending_suspensions: OF_TENANT,
   stage_times: OF_JOB,
+  task_replies: OF_TENANT,
+  task_slots: OF_TENANT,
+  task_transitions: 'task_id IN (SELECT task_id FROM async_tasks WHERE tenant_id = $1)',
   tenants: OF_TENANT,
   unmatched_lines: OF_JOB,
   webhook_attempts: 'delivery_id IN (SELECT delivery_id FROM webhook_deliveries WHERE tenant_id = $1)',
@@ -59,6 +69,7 @@ const TENANT_TABLES: Readonly<Record<string, string>> = {
 const GATEWAY_TABLES = [
   'capacity_accounts',
   'data_deletions',
+  'document_repairs',
   'provider_adjustments',
   'provider_credentials',
   'provider_webhook_events',
@@ -243,16 +254,33 @@ test.each(GATEWAY_TABLES)('%s is refused to a call of a tenant', async (table) =
   );
 });
 
-test('a key is looked up by its hash alone, through the one function that goes past the policies', async () => {
+test('what goes past the policies is the look-up of a key by its hash, and the lock on budgets', async () => {
   const { rows } = await db.pool.query(
-    `SELECT proname, proconfig FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace`,
+    `SELECT proname, proconfig FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY 1`,
   );
-  expect(rows).toEqual([{ proname: 'find_principal', proconfig: ['search_path=pg_catalog, public, pg_temp'] }]);
+  const proconfig = ['search_path=pg_catalog, public, pg_temp'];
+  expect(rows).toEqual([
+    { proname: 'find_principal', proconfig },
+    { proname: 'lock_budgets', proconfig },
+  ]);
   const shadowed = await inTrial(scopeOf(a), async (client) => {
     await client.query('CREATE TEMPORARY TABLE api_keys (LIKE public.api_keys)');
     return (await client.query("SELECT * FROM find_principal('\\x00', now(), now())")).rows;
   });
   expect(shadowed).toEqual([]);
+});
+
+test('a call of a tenant locks its own budgets, and passes by those of others', async () => {
+  const isLocked = (budgetId: string) =>
+    db.pool.query('SELECT 1 FROM budgets WHERE budget_id = $1 FOR NO KEY UPDATE NOWAIT', [budgetId]).then(
+      () => false,
+      () => true,
+    );
+  const locked = await inTrial(scopeOf(a), async (client) => {
+    await client.query('SELECT lock_budgets($1)', [[a.budgetId, b.budgetId]]);
+    return [await isLocked(a.budgetId), await isLocked(b.budgetId)];
+  });
+  expect(locked).toEqual([true, false]);
 });
 
 test('an api whose login role is no more than a member of the two roles answers all the same', async () => {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../../db/client.ts';
-import { newId } from '../../../db/ids.ts';
+import { newId, toUuid } from '../../../db/ids.ts';
 import { getJobRow } from '../../../db/job-rows.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../../domain/attempt-token.ts';
 import { type ApiCaller, chatItem, type TestApi } from '../../harness/api.ts';
 import { insertTenant } from '../../harness/jobs.ts';
 import { endJob, settleItems } from '../../harness/settled-items.ts';
+import { insertDocuments } from './document-rows.ts';
 
 /** A tenant with at least one row of its own in every table that holds rows of tenants. */
 export interface TenantWorld {
@@ -24,6 +25,10 @@ export interface TenantWorld {
     readonly ended: string;
     readonly cancelled: string;
   };
+  /** Queued, and ended. */
+  readonly taskIds: readonly string[];
+  readonly documentId: string;
+  readonly batchName: string;
   readonly scheduleId: string;
   readonly endpointId: string;
   readonly deliveryId: string;
@@ -84,6 +89,22 @@ export async function createWorld(db: Database, api: TestApi, name: string): Pro
     }),
   );
   await mustBe(202, project.post(`/v1/webhooks/${endpoint.json.endpoint_id}/test`));
+  const task = { taskType: 'OPENAI', payload: { prompt: `prompt-of-${name}` }, webhookUrl: `${RECEIVER}${name}` };
+  const queued = await mustBe(202, project.post('/v1/async/task', task));
+  const ended = await mustBe(202, project.post('/v1/async/task', task));
+  await mustBe(200, project.call('DELETE', `/v1/async/task/${ended.json.id}`));
+  const taskIds: string[] = [queued.json.id, ended.json.id];
+  await db.pool.query(
+    "INSERT INTO task_replies (task_id, job_id, tenant_id, sealed, due_at) VALUES ($1, $2, $3, 'sealed', now() + interval '1 day')",
+    [queued.json.id, toUuid('task', queued.json.id), tenantId],
+  );
+  const { documentId, batchName } = await insertDocuments(db, { ...ids, keyId: 'key' }, name);
+  await mustBe(
+    201,
+    project.call('PUT', `/v1/batches/${batchName}/webhook?customer_id=${customerId}`, {
+      json: { url: `${RECEIVER}${name}` },
+    }),
+  );
   const suspensionId = newId('suspension');
   const credentialId = newId('credential');
   const rest = { ...ids, budgetId, scheduleId: schedule.json.schedule_id as string, suspensionId, credentialId, name };
@@ -95,6 +116,7 @@ export async function createWorld(db: Database, api: TestApi, name: string): Pro
   );
   const narrowMarks = [
     ...Object.values(jobs),
+    ...[...taskIds, documentId, batchName],
     ...[rest.scheduleId, endpoint.json.endpoint_id, deliveries.json.data[0].delivery_id],
     ...['job', 'metadata', 'prompt', 'reply', 'message', 'schedule', 'reason', 'item'].map(
       (what) => `${what}-of-${name}`,
@@ -108,6 +130,9 @@ export async function createWorld(db: Database, api: TestApi, name: string): Pro
     customer,
     keyId: keys.rows[0]?.key_id ?? '',
     jobs,
+    taskIds,
+    documentId,
+    batchName,
     endpointId: endpoint.json.endpoint_id,
     deliveryId: deliveries.json.data[0].delivery_id,
     marks: [

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { getJobRow } from '../../../db/job-rows.ts';
 import { inTransaction } from '../../../db/transaction.ts';
+import { JOB_KINDS } from '../../../domain/job-kind.ts';
 import { lawHolds } from '../../../domain/ledger-entry.ts';
 import { OVERAGE_POLICIES, splitCharge } from '../../../domain/overage.ts';
 import { postAdjustment } from '../../../ledger/adjust.ts';
@@ -65,6 +66,7 @@ async function expectLaws(of: LedgerJob): Promise<void> {
 
 test('the laws hold at every step of any order of settling, refunding, adjusting and ending, each done twice', async () => {
   const scene = fc.record({
+    kind: fc.constantFrom(...JOB_KINDS),
     policy: fc.constantFrom(...OVERAGE_POLICIES),
     later: fc.constantFrom(...OVERAGE_POLICIES),
     outputTokens: fc.constantFrom(1, 1_500),
@@ -72,8 +74,8 @@ test('the laws hold at every step of any order of settling, refunding, adjusting
     last: fc.array(step, { maxLength: 6 }),
   });
   await fc.assert(
-    fc.asyncProperty(scene, async ({ policy, later, outputTokens, steps, last }) => {
-      const of = await runningLedgerJob(db, { items: ITEMS, policy, outputTokens });
+    fc.asyncProperty(scene, async ({ kind, policy, later, outputTokens, steps, last }) => {
+      const of = await runningLedgerJob(db, { kind, items: ITEMS, policy, outputTokens });
       await db.pool.query('UPDATE tenants SET overage_policy = $2 WHERE tenant_id = $1', [of.tenant.tenantId, later]);
       const rest = [1, 2, 3, 4].map((no) => ({ kind: 'settle' as const, itemNo: no, output: 700 * no }));
       for (const action of [...steps, ...rest, { kind: 'reconcile' as const }, ...last]) {

@@ -6,6 +6,8 @@ import { clearStage, stageLines } from '../../../db/result-stage.ts';
 import { getShard } from '../../../db/shards.ts';
 import { inTransaction } from '../../../db/transaction.ts';
 import { itemStateCode } from '../../../domain/item-state.ts';
+import type { JobKind } from '../../../domain/job-kind.ts';
+import { type LedgerAct, ledgerEvent } from '../../../domain/ledger-entry.ts';
 import { parseNumeric } from '../../../domain/money.ts';
 import type { OveragePolicy } from '../../../domain/overage.ts';
 import { createPriceBook, PUBLISHED_PRICES } from '../../../domain/price-book.ts';
@@ -23,6 +25,7 @@ export interface LedgerJob {
 }
 
 export interface LedgerJobOptions {
+  readonly kind?: JobKind;
   readonly items?: number;
   readonly policy?: OveragePolicy;
   /** Of each item, which decides what is held. */
@@ -32,11 +35,11 @@ export interface LedgerJobOptions {
 
 /** A job that was accepted, of one shard whose one batch is at the provider. */
 export async function runningLedgerJob(db: Database, options: LedgerJobOptions = {}): Promise<LedgerJob> {
-  const { items = 1, policy = 'charge', outputTokens = 1 } = options;
+  const { kind = 'batch', items = 1, policy = 'charge', outputTokens = 1 } = options;
   const tenant = options.tenant ?? (await insertTenant(db));
   await db.pool.query('UPDATE tenants SET overage_policy = $2 WHERE tenant_id = $1', [tenant.tenantId, policy]);
   const activities = createDatabaseActivities(testDependencies(db));
-  const { jobId } = await insertJob(db, tenant, { items, outputTokens });
+  const { jobId } = await insertJob(db, tenant, { kind, items, outputTokens });
   const { verdict } = await runActivity(activities.admitJob, { jobId, submissionNo: 1 });
   if (verdict !== 'accepted') throw new Error(`the job was ${verdict}`);
   await runActivity(activities.planShards, { jobId });
@@ -76,7 +79,7 @@ export async function settleItem(
     failureClass: '',
     errorCode: '',
     usage,
-    amount: priceUsage(price, usage, 'batch'),
+    amount: priceUsage(price, usage, job.priceMode),
     model: 'gpt-4o-mini',
     responseHash: null,
     body: '{}',
@@ -140,7 +143,7 @@ export async function readMoney(db: Database, { job, tenant }: LedgerJob) {
     [job.key.uuid, tenant.budgetId],
   );
   const [row] = rows;
-  const entry = (event: string): bigint => parseNumeric(row.entries[event] ?? '0');
+  const entry = (act: LedgerAct): bigint => parseNumeric(row.entries[ledgerEvent(job.kind, act)] ?? '0');
   const [reserved, drawn] = [parseNumeric(row.reserved), parseNumeric(row.drawn)];
   return {
     reserved,
@@ -151,10 +154,10 @@ export async function readMoney(db: Database, { job, tenant }: LedgerJob) {
     budgetHeld: parseNumeric(row.budget_held),
     budgetSettled: parseNumeric(row.budget_settled),
     entries: {
-      reserved: entry('batch.reserved'),
-      charged: entry('batch.item.settled') - entry('batch.item.refunded') + entry('batch.adjusted'),
-      released: entry('batch.released'),
-      overage: entry('batch.overage'),
+      reserved: entry('reserved'),
+      charged: entry('item.settled') - entry('item.refunded') + entry('adjusted'),
+      released: entry('released'),
+      overage: entry('overage'),
     },
   };
 }

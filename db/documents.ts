@@ -1,0 +1,83 @@
+import type pg from 'pg';
+import type { DocumentState } from '../domain/document.ts';
+import type { DocumentFacts } from '../domain/document-facts.ts';
+import type { StoragePolicy } from '../domain/tenant-policy.ts';
+import { toUuid } from './ids.ts';
+import type { JobScope } from './job-scope.ts';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** Every artifact of a document is under it. */
+const ARTIFACT_PREFIX = 'documents/';
+
+/** Where the file of a document is in the artifact store. */
+export function documentArtifactKey(documentId: string): string {
+  return `${ARTIFACT_PREFIX}${documentId}`;
+}
+
+/** A file that is stored, on its way to be a document. */
+export interface NewDocument {
+  readonly documentId: string;
+  readonly owner: JobScope;
+  readonly batchId: string;
+  readonly apiKeyId: string;
+  readonly fileName: string | null;
+  readonly facts: DocumentFacts;
+  readonly bytes: number;
+  readonly sha256: Buffer;
+  readonly storage: StoragePolicy;
+  /** How long its content is kept after its end; null for ever. */
+  readonly contentKeptMs: number | null;
+  readonly createdAt: Date;
+}
+
+/** Of the earliest document of the batch with the same bytes; null where there is none. The batch must be locked. */
+export async function findTwin(client: Queryable, batchId: string, sha256: Buffer): Promise<string | null> {
+  const { rows } = await client.query<{ uuid: string }>(
+    'SELECT document_id AS uuid FROM documents WHERE batch_id = $1 AND sha256 = $2 ORDER BY document_id LIMIT 1',
+    [batchId, sha256],
+  );
+  return rows[0]?.uuid ?? null;
+}
+
+/** A queued document. Its batch must be locked. */
+export async function insertDocument(
+  client: Queryable,
+  document: NewDocument & { readonly duplicateOf: string | null },
+): Promise<void> {
+  const { documentId, owner, facts } = document;
+  await client.query(
+    `INSERT INTO documents (document_id, tenant_id, project_id, customer_id, batch_id, api_key_id, file_name, media_type, bytes, sha256,
+       pages, text_tokens, width, height, artifact_key, duplicate_of, state, storage, content_kept_ms, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'queued', $17, $18, $19)`,
+    [
+      ...[
+        toUuid('doc', documentId),
+        owner.tenantId,
+        owner.projectId,
+        owner.customerId,
+        document.batchId,
+        document.apiKeyId,
+      ],
+      ...[document.fileName, facts.mediaType, document.bytes, document.sha256],
+      ...[facts.pages, facts.textTokens, facts.width, facts.height, documentArtifactKey(documentId)],
+      ...[document.duplicateOf, document.storage, document.contentKeptMs, document.createdAt],
+    ],
+  );
+}
+
+/** SQL, for a document as d: when its content is to be deleted where it ends at `$at`. */
+export function contentDueSql(at: string): string {
+  return `${at}::timestamptz + d.content_kept_ms * interval '1 millisecond'`;
+}
+
+/** Cancels what of a batch waits; returns how many. The batch must be locked. */
+export async function cancelQueuedDocuments(client: Queryable, batchId: string, now: Date): Promise<number> {
+  const from: DocumentState = 'queued';
+  const { rowCount } = await client.query(
+    `UPDATE documents d SET state = 'canceled', completed_at = $2, content_due_at = ${contentDueSql('$2')}
+     WHERE d.batch_id = $1 AND d.state = $3`,
+    [batchId, now, from],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,67 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { imageSize } from 'image-size';
+import type { DocumentType } from '../domain/document.ts';
+import type { DocumentFault, DocumentLimits, Recognition } from '../domain/document-facts.ts';
+import { isWholeJpeg, isWholePng, isWholeWebp } from './image-wholeness.ts';
+import { recognisePdf } from './recognise-pdf.ts';
+import { recogniseText } from './recognise-text.ts';
+
+type ImageType = Extract<DocumentType, `image/${string}`>;
+
+const WHOLENESS: { readonly [type in ImageType]: (bytes: Uint8Array) => boolean } = {
+  'image/png': isWholePng,
+  'image/jpeg': isWholeJpeg,
+  'image/webp': isWholeWebp,
+};
+
+/**
+ * What a file is by its content, whatever it is called: by its magic number, or as text. It is looked at to its end, so that
+ * one that is cut short or encrypted is a fault here and not later. `limits.maxBytes` is the caller's to keep. Meant to run in
+ * a thread of its own: a file made to be large once it is unpacked is held by the thread's bounds.
+ */
+export async function recognise(bytes: Uint8Array, limits: DocumentLimits): Promise<Recognition> {
+  if (bytes.length === 0) return faulty('empty');
+  // Some magic numbers of audio begin as the byte order mark of UTF-16 does.
+  const type = hasUtf16Mark(bytes) ? undefined : (await fileTypeFromBuffer(bytes))?.mime;
+  switch (type) {
+    case undefined:
+      return recogniseText(bytes);
+    case 'application/pdf':
+      return recognisePdf(bytes, limits);
+    case 'image/png':
+    case 'image/apng':
+      return recogniseImage(bytes, 'image/png', limits);
+    case 'image/jpeg':
+    case 'image/webp':
+      return recogniseImage(bytes, type, limits);
+    default:
+      return faulty('unsupported');
+  }
+}
+
+function recogniseImage(bytes: Uint8Array, mediaType: ImageType, { maxPixels }: DocumentLimits): Recognition {
+  const size = sizeOf(bytes);
+  if (size === null) return faulty('corrupt');
+  const { width, height } = size;
+  if (width * height > maxPixels) return faulty('too_many_pixels');
+  if (!WHOLENESS[mediaType](bytes)) return faulty('corrupt');
+  return { kind: 'document', facts: { mediaType, pages: null, textTokens: null, width, height } };
+}
+
+/** Null where the header does not say. */
+function sizeOf(bytes: Uint8Array): { readonly width: number; readonly height: number } | null {
+  try {
+    const { width, height } = imageSize(bytes);
+    return width > 0 && height > 0 ? { width, height } : null;
+  } catch {
+    return null;
+  }
+}
+
+function hasUtf16Mark([first, second]: Uint8Array): boolean {
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+}
+
+function faulty(fault: DocumentFault): Recognition {
+  return { kind: 'fault', fault };
+}
