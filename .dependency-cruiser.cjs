@@ -32,9 +32,21 @@ const MAY_IMPORT = {
     'activities',
     'workflows',
   ],
-  api: ['domain', 'contracts', 'config', 'telemetry', 'encryption', 'outgoing', 'db', 'ledger', 'artifacts', 'documents'],
+  api: [
+    'domain',
+    'contracts',
+    'config',
+    'telemetry',
+    'encryption',
+    'outgoing',
+    'db',
+    'ledger',
+    'artifacts',
+    'documents',
+  ],
   cli: ['contracts', 'local'],
   simulators: [],
+  examples: [],
 };
 const FOLDERS = [...Object.keys(MAY_IMPORT), 'local', 'generated', 'tests', 'scripts', 'bench'];
 /** Single files of another folder that are its public door. */

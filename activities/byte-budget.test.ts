@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ByteBudget } from './byte-budget.ts';
 
@@ -11,16 +12,19 @@ test('what does not fit beside the rest waits, in its turn, and what is larger t
       await new Promise<void>((end) => ends.push(end));
     });
   const all = [start('a', 6), start('b', 6), start('c', 1), start('d', 100)];
-  await Promise.resolve();
+  await turn();
   expect(log).toEqual(['a']);
   ends.shift()?.();
   await all[0];
+  await turn();
   expect(log).toEqual(['a', 'b', 'c']);
   ends.shift()?.();
   await all[1];
+  await turn();
   expect(log).toEqual(['a', 'b', 'c']);
   ends.shift()?.();
   await all[2];
+  await turn();
   expect(log).toEqual(['a', 'b', 'c', 'd']);
   ends.shift()?.();
   await Promise.all(all);

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { isRole, type Principal, type Role } from '../domain/principal.ts';
 import type { Provider } from '../domain/provider.ts';
 import { newId } from './ids.ts';
+import { prepared } from './prepared.ts';
 import { inWhicheverScope } from './row-scope.ts';
 import { generateKey, hashKey, isKey } from './secret-key.ts';
 
@@ -58,7 +59,7 @@ export async function findPrincipal(db: Queryable, key: string, now: Date): Prom
   if (!isKey(key)) return null;
   const usedBefore = new Date(now.getTime() - LAST_USED_STEP_MS);
   const { rows } = await inWhicheverScope(() =>
-    db.query<KeyRow>('SELECT * FROM find_principal($1, $2, $3)', [hashKey(key), now, usedBefore]),
+    prepared(db).query<KeyRow>(FIND_PRINCIPAL, [hashKey(key), now, usedBefore]),
   );
   const row = rows[0];
   if (row === undefined) return null;
@@ -72,6 +73,9 @@ export async function findPrincipal(db: Queryable, key: string, now: Date): Prom
     scopes: row.scopes,
   };
 }
+
+const FIND_PRINCIPAL =
+  'SELECT key_id, role, tenant_id, project_id, customer_id, scopes FROM find_principal($1, $2, $3)';
 
 interface KeyRow {
   readonly key_id: string;

@@ -12,7 +12,10 @@ export interface DocumentView {
   readonly batchName: string;
   readonly customerId: string | null;
   readonly projectId: string | null;
+  /** Null where it has none, or has one that is sealed. */
   readonly fileName: string | null;
+  /** For `fileNameContext`. */
+  readonly sealedFileName: Buffer | null;
   readonly mediaType: DocumentType;
   readonly bytes: number;
   readonly sha256: Buffer;
@@ -43,7 +46,7 @@ export function rowsContext(documentId: string): string {
 }
 
 const COLUMNS = `d.document_id AS uuid, d.batch_id AS "batchId", b.name AS "batchName", d.customer_id AS "customerId",
-  d.project_id AS "projectId", d.file_name AS "fileName", d.media_type AS "mediaType", d.bytes::float8 AS bytes, d.sha256, d.pages,
+  d.project_id AS "projectId", d.file_name AS "fileName", d.sealed_file_name AS "sealedFileName", d.media_type AS "mediaType", d.bytes::float8 AS bytes, d.sha256, d.pages,
   d.duplicate_of AS "duplicateUuid", d.state, d.run_id AS "runUuid", d.error_code AS "errorCode", d.row_count AS "rowCount",
   d.content_deleted_at AS "contentDeletedAt", d.created_at AS "createdAt", d.started_at AS "startedAt", d.completed_at AS "completedAt",
   r.line_items AS "lineItems", r.provenance, r.sealed`;

@@ -15,13 +15,21 @@ export function documentArtifactKey(documentId: string): string {
   return `${ARTIFACT_PREFIX}${documentId}`;
 }
 
+/** What the name of a document's file is sealed for. */
+export function fileNameContext(documentId: string): string {
+  return `documents/${toUuid('doc', documentId)}`;
+}
+
 /** A file that is stored, on its way to be a document. */
 export interface NewDocument {
   readonly documentId: string;
   readonly owner: JobScope;
   readonly batchId: string;
   readonly apiKeyId: string;
+  /** Null where it has none, or has one that is sealed. */
   readonly fileName: string | null;
+  /** For `fileNameContext`, where the storage policy keeps no content in clear. */
+  readonly sealedFileName: Buffer | null;
   readonly facts: DocumentFacts;
   readonly bytes: number;
   readonly sha256: Buffer;
@@ -48,8 +56,8 @@ export async function insertDocument(
   const { documentId, owner, facts } = document;
   await client.query(
     `INSERT INTO documents (document_id, tenant_id, project_id, customer_id, batch_id, api_key_id, file_name, media_type, bytes, sha256,
-       pages, text_tokens, width, height, artifact_key, duplicate_of, state, storage, content_kept_ms, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'queued', $17, $18, $19)`,
+       pages, text_tokens, width, height, artifact_key, duplicate_of, state, storage, content_kept_ms, created_at, sealed_file_name)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'queued', $17, $18, $19, $20)`,
     [
       ...[
         toUuid('doc', documentId),
@@ -62,6 +70,7 @@ export async function insertDocument(
       ...[document.fileName, facts.mediaType, document.bytes, document.sha256],
       ...[facts.pages, facts.textTokens, facts.width, facts.height, documentArtifactKey(documentId)],
       ...[document.duplicateOf, document.storage, document.contentKeptMs, document.createdAt],
+      document.sealedFileName,
     ],
   );
 }

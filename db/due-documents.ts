@@ -23,7 +23,8 @@ export async function removeDueDocuments(db: Queryable, now: Date, limit: number
        WHERE d.content_due_at <= $1 AND d.content_deleted_at IS NULL AND d.completed_at IS NOT NULL AND ${NOT_HELD}
        ORDER BY d.content_due_at LIMIT $2 FOR UPDATE SKIP LOCKED
      ), gone AS (DELETE FROM document_rows WHERE document_id IN (SELECT document_id FROM due))
-     UPDATE documents SET content_deleted_at = $1, file_name = NULL WHERE document_id IN (SELECT document_id FROM due)`,
+     UPDATE documents SET content_deleted_at = $1, file_name = NULL, sealed_file_name = NULL
+     WHERE document_id IN (SELECT document_id FROM due)`,
     [now, limit],
   );
   return rowCount ?? 0;

@@ -8,7 +8,7 @@ import type { Endpoint, Provider } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { StorageTerms } from '../domain/storage-terms.ts';
 import { jobIdOf, parseJobId } from './ids.ts';
-import { type TermsRow, toStorageTerms } from './storage-terms.ts';
+import { TERMS_COLUMNS, type TermsRow, toStorageTerms } from './storage-terms.ts';
 import { fromStoredRetryPolicy } from './stored-retry-policy.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
@@ -94,9 +94,15 @@ type Lock = '' | 'FOR NO KEY UPDATE';
 export async function findJobRow(db: Queryable, jobId: string, lock: Lock = ''): Promise<JobRow | null> {
   const named = parseJobId(jobId);
   const values = [named?.uuid ?? null, named?.kind ?? null];
-  const { rows } = await db.query(`SELECT * FROM batch_jobs WHERE job_id = $1 AND kind = $2 ${lock}`, values);
+  const { rows } = await db.query(`SELECT ${COLUMNS} FROM batch_jobs WHERE job_id = $1 AND kind = $2 ${lock}`, values);
   return rows[0] === undefined ? null : toJobRow(rows[0]);
 }
+
+/** By name, so that the statement can be prepared; see db/prepared.ts. */
+const COLUMNS = `kind, job_id, bucket, tenant_id, project_id, customer_id, api_key_id, endpoint, requested_model, resolved_provider,
+  resolved_provider_model, state, request_defaults, execution, retry_policy, deadline, not_before, max_cost, currency, price_mode,
+  submission_no, admitted_at, manifest_no, first_item_no, item_count, reserved_amount, overage_policy, cancel_requested_at,
+  submitted_at, submitted_by, ${TERMS_COLUMNS}`;
 
 /** `batch_jobs.execution`, as create_job was given it. */
 export interface StoredExecution {

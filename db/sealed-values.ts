@@ -17,6 +17,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'task_replies', id: 'task_id', column: 'sealed' },
   { table: 'webhook_deliveries', id: 'delivery_id', column: 'sealed_body' },
   { table: 'document_rows', id: 'document_id', column: 'sealed' },
+  { table: 'document_repairs', id: 'document_id', column: 'sealed' },
+  { table: 'documents', id: 'document_id', column: 'sealed_file_name' },
 ];
 
 export interface SealedValue {

@@ -37,10 +37,15 @@ export async function loadTargetPrices(
     `SELECT quote -> 'targets' AS targets FROM job_submissions WHERE job_id = $1 AND submission_no = $2`,
     [job.uuid, job.submissionNo],
   );
-  const targets = rows[0]?.targets ?? [];
+  return targetPrices(rows[0]?.targets ?? null, job.submittedAt);
+}
+
+/** The same from what a submission's quote keeps of its targets. */
+export function targetPrices(stored: StoredQuote['targets'] | null, submittedAt: Date | null): FindTargetPrice {
+  const targets = stored ?? [];
   return ({ requestedModel, provider, providerModel }) => {
     const target = targets.find((each) => each.requested_model === requestedModel && each.provider === provider);
-    const price = target?.price ?? publishedPrice(provider, providerModel, job.submittedAt);
+    const price = target?.price ?? publishedPrice(provider, providerModel, submittedAt);
     if (price === null) throw new Error(`no price for ${provider}/${providerModel}`);
     return { price, heldReplies: target?.uncapped_reply_tokens ?? defaultReplies(price) };
   };

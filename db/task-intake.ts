@@ -34,7 +34,7 @@ export interface NewTaskRows {
 }
 
 /** The id its caller gave the item of a task: none. */
-const CUSTOM_ID = 'task';
+export const TASK_CUSTOM_ID = 'task';
 
 /**
  * Two statements, since rows that hang on a job are let in only where the job can be seen, and a statement does not see what it
@@ -95,7 +95,7 @@ async function insertParts(client: pg.PoolClient, task: NewTaskRows): Promise<vo
     `WITH item AS (
        INSERT INTO batch_items (bucket, job_id, item_no, manifest_no, custom_id, request_hash, request_bytes, requested_model, features,
          estimated_tokens, estimated_output_tokens, created_at)
-       VALUES ($2, $1, 1, 1, '${CUSTOM_ID}', decode($4, 'hex'), $5, nullif($6, ''), $7, $9, $10, $3)
+       VALUES ($2, $1, 1, 1, '${TASK_CUSTOM_ID}', decode($4, 'hex'), $5, nullif($6, ''), $7, $9, $10, $3)
      ), request AS (
        INSERT INTO item_requests (bucket, job_id, item_no, body) VALUES ($2, $1, 1, $12)
      ), kind AS (

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { GatewayError } from '../domain/gateway-error.ts';
 import type { Database } from './client.ts';
 import { asGatewayError, codeOf, isConnectionFailure, isLostRace, SQLSTATE } from './errors.ts';
+import { prepared } from './prepared.ts';
 
 const MAX_ATTEMPTS = 5;
 const RETRY_STEP_MS = 20;
@@ -18,6 +19,8 @@ export interface TransactionOptions {
    * statistics yet, and the planner would take a join that visits every pair for one that visits a handful.
    */
   readonly setWise?: boolean;
+  /** For transactions of few rows that are run over and over; see db/prepared.ts. */
+  readonly isPrepared?: boolean;
 }
 
 /** Whether the code that asks runs inside a transaction of the given database that is still open. */
@@ -75,7 +78,7 @@ async function runOnce<Result>(
     let result: Result;
     try {
       await client.query(beginStatement(options));
-      result = await current.run(scope, () => work(client));
+      result = await current.run(scope, () => work(options.isPrepared === true ? prepared(client) : client));
     } catch (error) {
       await client.query('ROLLBACK').catch((failure: Error) => {
         broken ??= failure;

@@ -108,7 +108,7 @@ describe('what a task shows as its error', () => {
   test('comes with a message of ours', () => {
     expect(taskErrorMessage('SAFETY_BLOCKED')).toBe(FAILURE_MESSAGES.safety_blocked);
     expect(taskErrorMessage('LEASE_LOST')).toBe(FAILURE_MESSAGES.worker_lost);
-    expect(taskErrorMessage('CANCELLED')).toBe('The task was cancelled before it was sent.');
+    expect(taskErrorMessage('CANCELLED')).toBe('The task was cancelled.');
     expect(taskErrorMessage('SOMETHING_OLD')).toBe(FAILURE_MESSAGES.unknown_provider_error);
   });
 });

@@ -34,7 +34,7 @@ export function taskErrorCode(code: FailureCode): TaskErrorCode {
   return known[code] ?? 'UNKNOWN_PROVIDER_ERROR';
 }
 
-const CANCELLED_MESSAGE = 'The task was cancelled before it was sent.';
+const CANCELLED_MESSAGE = 'The task was cancelled.';
 
 /** What a tenant is told of a task that failed so: ours, without a provider's words. */
 export function taskErrorMessage(code: string): string {

@@ -21,7 +21,7 @@ import { providerFilesDueAt } from '../domain/storage-terms.ts';
 import { announce } from './announce.ts';
 import { closeOverage } from './close-overage.ts';
 import { drawFromHolds, releaseHolds } from './draw.ts';
-import { appendEntry } from './entries.ts';
+import { appendEntries } from './entries.ts';
 
 interface ProgressTotals extends EndCounts {
   readonly failures: { readonly [code in FailureCode]?: number };
@@ -100,9 +100,11 @@ async function closeMoney(client: pg.PoolClient, job: JobRow, totals: ProgressTo
     );
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: 'gateway', cause: 'reconcile' };
-  if (released > 0n) await appendEntry(client, job.key, { ...entry, act: 'released', amount: released });
-  if (totals.expired > 0) await appendEntry(client, job.key, { ...entry, act: 'expired', amount: 0n });
-  await appendEntry(client, job.key, { ...entry, act: 'reconciled', amount: settled });
+  await appendEntries(client, job.key, [
+    ...(released > 0n ? [{ ...entry, act: 'released', amount: released } as const] : []),
+    ...(totals.expired > 0 ? [{ ...entry, act: 'expired', amount: 0n } as const] : []),
+    { ...entry, act: 'reconciled', amount: settled },
+  ]);
   return settled;
 }
 

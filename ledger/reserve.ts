@@ -6,7 +6,7 @@ import type { BudgetFact } from '../domain/admission-facts.ts';
 import { formatNumeric } from '../domain/money.ts';
 import type { Quote } from '../domain/quote.ts';
 import { holdOfBudget } from './budget-moves.ts';
-import { appendEntry } from './entries.ts';
+import { appendEntries } from './entries.ts';
 
 /**
  * Locks every budget the job must fit, in one order for everybody (by id), and reads them anew under the lock. Budgets
@@ -42,8 +42,10 @@ export async function reserve(
     await insertHold(client, job, { scope, period: 'total', budgetId: null, periodStart: TOTAL_START, amount });
   }
   const entry = { itemNo: 0, ordinal: job.submissionNo, actor: job.apiKeyId, cause: 'submit' };
-  await appendEntry(client, job.key, { ...entry, act: 'estimated', amount: quote.amount });
-  await appendEntry(client, job.key, { ...entry, act: 'reserved', amount: quote.reserved });
+  await appendEntries(client, job.key, [
+    { ...entry, act: 'estimated', amount: quote.amount },
+    { ...entry, act: 'reserved', amount: quote.reserved },
+  ]);
 }
 
 function levelsOf({ projectId, customerId }: JobRow): BudgetFact['scope'][] {

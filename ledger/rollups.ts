@@ -18,9 +18,9 @@ const COUNTS = [
   'amount',
   'customer_amount',
 ] as const;
-const CORRECTIONS = ['refunded_amount', 'customer_refunded_amount', 'adjusted_amount'] as const;
-export const ROLLUP_MEASURES = [...COUNTS, ...CORRECTIONS] as const;
-export const CORRECTIONS_SUMMED = CORRECTIONS.map((measure) => `sum(${measure}) AS ${measure}`).join(', ');
+export const CORRECTION_MEASURES = ['refunded_amount', 'customer_refunded_amount', 'adjusted_amount'] as const;
+export const ROLLUP_MEASURES = [...COUNTS, ...CORRECTION_MEASURES] as const;
+export const CORRECTIONS_SUMMED = CORRECTION_MEASURES.map((measure) => `sum(${measure}) AS ${measure}`).join(', ');
 
 function addTo(measures: readonly string[]): string {
   const sums = measures.map((measure) => `${measure} = r.${measure} + excluded.${measure}`).join(', ');
@@ -91,8 +91,8 @@ export async function rollUpCorrection(
   const entry =
     "SELECT $3::int AS item_no, $4::text AS event, $5::numeric AS amount, (now()::timestamptz(3) AT TIME ZONE 'UTC')::date AS day";
   await client.query(
-    `INSERT INTO job_rollups AS r (job_id, ${ROLLUP_KEY}, ${CORRECTIONS.join(', ')})
-     SELECT $1::uuid, c.* FROM (${correctionRows(entry)}) c ${addTo(CORRECTIONS)}`,
+    `INSERT INTO job_rollups AS r (job_id, ${ROLLUP_KEY}, ${CORRECTION_MEASURES.join(', ')})
+     SELECT $1::uuid, c.* FROM (${correctionRows(entry)}) c ${addTo(CORRECTION_MEASURES)}`,
     [job.uuid, job.bucket, itemNo, event, formatNumeric(amount)],
   );
 }

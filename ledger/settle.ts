@@ -242,7 +242,7 @@ function settleStatement(chosen: string, staged: string, { kind, bucket }: JobKe
       SELECT $2::int, $1::uuid, item_no, '${ledgerEvent(kind, 'item.settled')}', $9::int, amount, 'gateway', 'result' FROM gate WHERE amount <> 0 OR state = ${itemStateCode('completed')}
     ),
     ${moveItems(bucket, 'i.item_no BETWEEN $3 AND $4', '$6')}
-    SELECT stage.staged, groups.*
+    SELECT stage.staged, groups.state, groups.error_code, groups.items, groups.amount, groups.customer_amount
     FROM (SELECT ${staged} AS staged) stage
     LEFT JOIN (SELECT state, error_code, items, amount, customer_amount FROM groups) groups ON true`;
 }

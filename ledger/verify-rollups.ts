@@ -5,7 +5,14 @@ import { namesOf } from '../db/ledger-names.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { itemStateFromCode } from '../domain/item-state.ts';
 import { formatAmount, parseNumeric } from '../domain/money.ts';
-import { CORRECTIONS_SUMMED, correctionRows, ROLLUP_KEY, ROLLUP_MEASURES, SUM_OUTCOMES } from './rollups.ts';
+import {
+  CORRECTION_MEASURES,
+  CORRECTIONS_SUMMED,
+  correctionRows,
+  ROLLUP_KEY,
+  ROLLUP_MEASURES,
+  SUM_OUTCOMES,
+} from './rollups.ts';
 
 type Report = (subject: string, check: string, found: unknown, expected: unknown) => void;
 type Measure = (typeof ROLLUP_MEASURES)[number];
@@ -77,14 +84,19 @@ const CORRECTIONS = correctionRows(`
   SELECT item_no, event, amount, (created_at AT TIME ZONE 'UTC')::date AS day FROM ledger_entries
   WHERE subject_id = $1::uuid AND bucket = $2::int AND event IN ${namesOf('item.refunded', 'adjusted')} AND account = 'tenant'`);
 
-const OUTCOMES = `
-  SELECT (o.settled_at AT TIME ZONE 'UTC')::date AS day, coalesce(s.provider, '') AS provider, coalesce(s.provider_model, '') AS model,
+/** Outcomes o that a condition names, each with the key of the rollup that it belongs to. */
+function outcomesOf(condition: string): string {
+  return `
+  SELECT o.job_id, (o.settled_at AT TIME ZONE 'UTC')::date AS day, coalesce(s.provider, '') AS provider, coalesce(s.provider_model, '') AS model,
     o.state, o.failure_class, o.error_code, coalesce(i.retry_of_item_id IS NOT NULL, false) AS is_retry, o.usage_estimated,
     o.input_tokens, o.cached_input_tokens, o.cache_write_tokens, o.output_tokens, o.reasoning_tokens, o.amount, o.customer_amount
   FROM item_outcomes o
   LEFT JOIN batch_shards s ON s.job_id = o.job_id AND s.shard = o.shard
   LEFT JOIN batch_items i ON i.job_id = o.job_id AND i.bucket = o.bucket AND i.item_no = o.item_no
-  WHERE o.job_id = $1::uuid AND o.bucket = $2::int`;
+  WHERE ${condition}`;
+}
+
+const OUTCOMES = outcomesOf('o.job_id = $1::uuid AND o.bucket = $2::int');
 
 const AS_TEXT = ROLLUP_MEASURES.map((measure) => `'${measure}', ${measure}::text`).join(', ');
 
@@ -112,3 +124,28 @@ const ESTIMATES = `
   SELECT j.item_count AS items, coalesce(j.estimated_amount, 0) AS amount,
     coalesce(sum(e.items), 0)::int AS found_items, coalesce(sum(e.estimated_amount), 0) AS found_amount
   FROM batch_jobs j LEFT JOIN job_estimates e ON e.job_id = j.job_id WHERE j.job_id = $1::uuid GROUP BY j.job_id`;
+
+/**
+ * Those of the jobs `$1`, whose buckets are `$2`, whose rollups or estimates may be wrong: all that are, and those with
+ * corrections, or that change just then.
+ */
+export const DOUBTFUL_ROLLUPS = `
+  WITH expected AS (
+    SELECT job_id, ${ROLLUP_KEY}, ${ROLLUP_MEASURES.map((measure) => (isCount(measure) ? `${measure}::numeric` : '0::numeric')).join(', ')}
+    FROM (SELECT job_id, ${ROLLUP_KEY}, ${SUM_OUTCOMES}
+      FROM (${outcomesOf('o.job_id = ANY($1::uuid[]) AND o.bucket = ANY($2::int[])')}) outcomes GROUP BY job_id, ${ROLLUP_KEY}) settled
+  ),
+  found AS (
+    SELECT job_id, ${ROLLUP_KEY}, ${ROLLUP_MEASURES.map((measure) => `${measure}::numeric`).join(', ')}
+    FROM job_rollups WHERE job_id = ANY($1::uuid[])
+  )
+  SELECT job_id FROM (TABLE expected EXCEPT TABLE found) missing
+  UNION SELECT job_id FROM (TABLE found EXCEPT TABLE expected) surplus
+  UNION SELECT j.job_id FROM batch_jobs j LEFT JOIN job_estimates e ON e.job_id = j.job_id WHERE j.job_id = ANY($1::uuid[])
+    GROUP BY j.job_id
+    HAVING j.item_count <> coalesce(sum(e.items), 0) OR coalesce(j.estimated_amount, 0) <> coalesce(sum(e.estimated_amount), 0)`;
+
+/** The others are of corrections. */
+function isCount(measure: Measure): boolean {
+  return CORRECTION_MEASURES.every((correction) => correction !== measure);
+}

@@ -5,7 +5,6 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { TaskActivities } from '../activities/interfaces.ts';
 import { detailsTable } from './details.ts';
@@ -39,7 +38,6 @@ export async function asyncTask(input: AsyncTaskInput): Promise<{ state: string 
       hasChanged = false;
       const step = await attemptTask({ taskId, ...(isCancelled && { cancel: true }) });
       if (step.kind === 'over') {
-        upsertSearchAttributes([{ key: searchAttributes.status, value: step.state }]);
         show(input, step.state);
         return { state: step.state };
       }

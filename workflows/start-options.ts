@@ -131,7 +131,6 @@ export function asyncTaskStart({ taskId, tenantId, customerId, provider, provide
       ...(customerId === null ? [] : [{ key: searchAttributes.customer, value: customerId }]),
       { key: searchAttributes.provider, value: provider },
       { key: searchAttributes.model, value: providerModel },
-      { key: searchAttributes.status, value: 'QUEUED' },
     ],
     priority: { fairnessKey: fairnessKey(tenantId) },
   };

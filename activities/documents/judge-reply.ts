@@ -44,7 +44,7 @@ export async function judgeReply(
   return { kind: 'end', end: { state: 'succeeded', rowCount: read.rows.length, rows } };
 }
 
-export function failed(code: DocumentErrorCode): Judgement {
+function failed(code: DocumentErrorCode): Judgement {
   return { kind: 'end', end: { state: 'failed', code } };
 }
 

@@ -1,4 +1,5 @@
 import type { JobRow } from '../../db/job-rows.ts';
+import { prepared } from '../../db/prepared.ts';
 import { chooseCredential } from '../../db/provider-credentials.ts';
 import type { ShardRow } from '../../db/shards.ts';
 import type { TargetPrice } from '../../db/target-prices.ts';
@@ -51,7 +52,7 @@ export async function askProvider(
   { db, providers }: Pick<ActivityDependencies, 'db' | 'providers'>,
   { job, shard, target, request, signal }: Question,
 ): Promise<Outcome> {
-  const credentialId = await chooseCredential(db.pool, job, shard.provider);
+  const credentialId = await chooseCredential(prepared(db.pool), job, shard.provider);
   const provider = await providers.of(shard.provider, credentialId);
   const { endpoint } = job;
   const { heldReplies: held } = target;

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type pg from 'pg';
 import { getJobRow, type JobRow } from '../../db/job-rows.ts';
+import { prepared } from '../../db/prepared.ts';
 import { getShard, type ShardRow } from '../../db/shards.ts';
 import { loadTargetPrices, type TargetPrice } from '../../db/target-prices.ts';
 import { countAttempts, findTaskRequest, renewLease, TASK_ITEM_NO, TASK_SHARD } from '../../db/task-attempts.ts';
@@ -61,10 +62,11 @@ export function createAttemptTask(dependencies: ActivityDependencies): TaskActiv
 }
 
 async function loadAttempt({ db }: ActivityDependencies, taskId: string, attempt: number): Promise<Attempt> {
-  const job = await getJobRow(db.pool, taskId);
-  const shard = await getShard(db.pool, job.key, TASK_SHARD);
-  const target = (await loadTargetPrices(db.pool, { ...job, uuid: job.key.uuid }))(shard);
-  const request = await findTaskRequest(db.pool, job.key);
+  const pool = prepared(db.pool);
+  const job = await getJobRow(pool, taskId);
+  const shard = await getShard(pool, job.key, TASK_SHARD);
+  const target = (await loadTargetPrices(pool, { ...job, uuid: job.key.uuid }))(shard);
+  const request = await findTaskRequest(pool, job.key);
   if (request === null) throw new Error(`the request of ${taskId} is gone`);
   return { taskId, attempt, job, shard, target, request };
 }
@@ -99,14 +101,15 @@ async function writeDown(
   { taskId, attempt }: Attempt,
   write: Write,
 ): Promise<TaskStep> {
-  return inTransaction(db, async (client) => {
+  const writeUnderLocks = async (client: pg.PoolClient): Promise<TaskStep> => {
     const locked = await lockBoth(client, taskId);
     if (locked === null) throw new Error(`no task ${taskId}`);
     const { task } = locked;
     if (task.state === 'PROCESSING' && task.attempts === attempt) return write(client, locked);
     log.warn({ taskId, attempt, state: task.state, attempts: task.attempts }, 'an attempt came too late');
     return stepOf(task, now());
-  });
+  };
+  return inTransaction(db, writeUnderLocks, { isPrepared: true });
 }
 
 async function delayAfter(

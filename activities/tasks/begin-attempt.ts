@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type pg from 'pg';
 import { toUuid } from '../../db/ids.ts';
 import { findLockedJobRow, type JobRow } from '../../db/job-rows.ts';
+import { prepared } from '../../db/prepared.ts';
 import { getShard } from '../../db/shards.ts';
 import { countAttempts, findTaskRequest, TASK_SHARD, takeQueued } from '../../db/task-attempts.ts';
 import { lockTask, moveTask, type TaskRow } from '../../db/task-rows.ts';
@@ -39,7 +40,7 @@ export async function beginAttempt(
   const uuid = toUuid('task', taskId);
   if (uuid === null) throw unknownTask();
   const at = now();
-  const attempt = cancel ? null : await takeQueued(db.pool, uuid, { at, leasedUntil: leaseEnd(at) });
+  const attempt = cancel ? null : await takeQueued(prepared(db.pool), uuid, { at, leasedUntil: leaseEnd(at) });
   if (attempt !== null) return { kind: 'ask', attempt };
   return inTransaction(db, async (client) => {
     const locked = await lockBoth(client, taskId);

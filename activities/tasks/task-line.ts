@@ -70,7 +70,11 @@ async function pricesForCustomer(
 
 /** How a task ends that no provider has billed: free of charge. `message` is null for the usual one. */
 export function taskFailure(shard: ShardRow, code: FailureCode, message: string | null): StagedLine {
-  return lineOfFailure(shard, { itemNo: TASK_ITEM_NO, code, message: message ?? taskErrorMessage(taskErrorCode(code)) });
+  return lineOfFailure(shard, {
+    itemNo: TASK_ITEM_NO,
+    code,
+    message: message ?? taskErrorMessage(taskErrorCode(code)),
+  });
 }
 
 /** How an item ends that no provider has billed: free of charge. */

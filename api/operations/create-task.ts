@@ -11,7 +11,7 @@ import type { JobScope } from '../../db/job-scope.ts';
 import { loadTaskAdmission, type TaskAdmission } from '../../db/task-admission.ts';
 import { insertTaskRows } from '../../db/task-intake.ts';
 import { takeSlot } from '../../db/task-rows.ts';
-import { requireCapsOfFilledJob } from '../../db/tenant-caps.ts';
+import { requireCaps } from '../../db/tenant-caps.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { insertJobWebhook } from '../../db/webhook-secrets.ts';
 import { suspensionMessage } from '../../domain/account-suspension.ts';
@@ -26,6 +26,7 @@ import type { Quote } from '../../domain/quote.ts';
 import { inspectRequest } from '../../domain/request-inspection.ts';
 import { clampPriority, POLLABLE_MS } from '../../domain/task.ts';
 import { findTaskModel } from '../../domain/task-model.ts';
+import { NO_GROWTH } from '../../domain/tenant-caps.ts';
 import { lockBudgets, reserve } from '../../ledger/reserve.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { once } from './once.ts';
@@ -78,13 +79,13 @@ export async function createTask(
   const item = measure(task);
   const giveBack = await limits.taskStarts.take();
   try {
-    const answer = await inTransaction(db, (client) =>
+    const store = (client: pg.PoolClient) =>
       once(client, idempotency, async () => {
         const made = await storeTask(dependencies, client, { owner, keyId: principal.keyId, task, item });
         const kept: KeptTask = { ...made, createdAt: made.createdAt.toISOString() };
         return { status: 202, body: JSON.stringify(kept) };
-      }),
-    );
+      });
+    const answer = await inTransaction(db, store, { isPrepared: true });
     const kept: KeptTask = JSON.parse(answer.body);
     const { taskId, target } = kept;
     if (answer.replayed) giveBack();
@@ -157,7 +158,7 @@ async function storeTask(
   requireAccepted(judgeAdmission({ ...facts, budgets }), task);
   await reserve(client, job, quote, budgets);
   if (!(await takeSlot(client, owner.tenantId, policy.taskConcurrency))) throw tooManyTasks(policy.taskConcurrency);
-  await requireCapsOfFilledJob(client, owner.tenantId, job.key.uuid);
+  await requireCaps(client, owner.tenantId, { ...NO_GROWTH, openItems: 1, storedBytes: item.bodyBytes });
   return { taskId, createdAt, target };
 }
 

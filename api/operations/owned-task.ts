@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { presentTask, type Task, type TaskDetail } from '../../contracts/task.ts';
+import { prepared } from '../../db/prepared.ts';
 import { replyContext } from '../../db/task-replies.ts';
 import { listTransitions } from '../../db/task-rows.ts';
 import { findTaskView, type TaskView } from '../../db/task-view.ts';
@@ -28,7 +29,7 @@ export async function getOwnedTask(
 ): Promise<{ readonly view: TaskView; readonly task: Task }> {
   const at = now();
   const endedAfter = new Date(at.getTime() - POLLABLE_MS);
-  const view = await findTaskView(db, tenantScope(principal), { taskId, now: at, endedAfter });
+  const view = await findTaskView(prepared(db), tenantScope(principal), { taskId, now: at, endedAfter });
   if (view === null) throw noSuchTask();
   return { view, task: await present(view, cipher) };
 }

@@ -43,7 +43,7 @@ export async function refundJobItem(
         const result: RefundResult = isStorable(customId)
           ? await refundItem(client, job, request)
           : { kind: 'no_item' };
-        if (result.kind !== 'refunded') throw refuse(result, job);
+        if (result.kind !== 'refunded') throw refuseRefund(result, 'item', job);
         const entry = {
           act: 'operator.refund',
           actor: principal.keyId,
@@ -64,21 +64,26 @@ function withItem(idempotency: IdempotentRequest | null, customId: string): Idem
   return { ...idempotency, contentHash };
 }
 
-function refuse(result: Exclude<RefundResult, { kind: 'refunded' }>, { currency }: JobRow): GatewayError {
+/** `what` was to be refunded: an item, or a task. */
+export function refuseRefund(
+  result: Exclude<RefundResult, { kind: 'refunded' }>,
+  what: 'item' | 'task',
+  { currency }: Pick<JobRow, 'currency'>,
+): GatewayError {
   switch (result.kind) {
     case 'no_item':
-      return new GatewayError('not_found', 'No such item.');
+      return new GatewayError('not_found', `No such ${what}.`);
     case 'not_settled':
-      return new GatewayError('conflict', 'The item has not settled: nothing was charged for it yet.');
+      return new GatewayError('conflict', `The ${what} has not settled: nothing was charged for it yet.`);
     case 'nothing_charged':
-      return new GatewayError('conflict', 'Nothing is charged for the item that could be given back.');
+      return new GatewayError('conflict', `Nothing is charged for the ${what} that could be given back.`);
     case 'refunded_otherwise': {
       const { refunded, refundedAt } = result.refund;
-      const message = `The item was refunded ${formatAmount(refunded)} ${currency} at ${refundedAt.toISOString()}. An item is refunded once.`;
+      const message = `The ${what} was refunded ${formatAmount(refunded)} ${currency} at ${refundedAt.toISOString()}, and is refunded once.`;
       return new GatewayError('conflict', message);
     }
     case 'too_much': {
-      const message = `At most ${formatAmount(result.most)} ${currency} can be given back for the item.`;
+      const message = `At most ${formatAmount(result.most)} ${currency} can be given back for the ${what}.`;
       return new GatewayError('conflict', message, { field: 'amount' });
     }
   }

@@ -7,7 +7,13 @@ import { recordAudit } from '../../db/audit-log.ts';
 import { lockOrInsertBatch } from '../../db/document-batches.ts';
 import { endUpload, forgetUpload, insertUpload } from '../../db/document-uploads.ts';
 import { findDocumentView } from '../../db/document-view.ts';
-import { documentArtifactKey, findTwin, insertDocument, type NewDocument } from '../../db/documents.ts';
+import {
+  documentArtifactKey,
+  fileNameContext,
+  findTwin,
+  insertDocument,
+  type NewDocument,
+} from '../../db/documents.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { newId } from '../../db/ids.ts';
 import type { JobScope } from '../../db/job-scope.ts';
@@ -20,6 +26,7 @@ import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { keepsContent, type StorageTerms } from '../../domain/storage-terms.ts';
 import { NO_GROWTH } from '../../domain/tenant-caps.ts';
+import type { Cipher } from '../../encryption/cipher.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { presentDocument } from '../presentation/document.ts';
 import { type DocumentBody, type ReceivedDocument, receiveDocument } from '../uploads/receive-document.ts';
@@ -91,7 +98,7 @@ async function storeDocument(
       insertRows(dependencies, client, { ...request, documentId, terms }),
     );
     isStored = !answer.replayed;
-    return answer;
+    return { ...answer, body: JSON.stringify({ ...JSON.parse(answer.body), file_name: received.fileName }) };
   } finally {
     // Where this fails, the sweep does it.
     if (!isStored) await takeBack(dependencies, store, documentId).catch(() => undefined);
@@ -113,7 +120,8 @@ async function insertRows(
     const batch = await lockOrInsertBatch(client, owner, { name: batchName, createdAt });
     if (batch === null) throw nameTaken();
     const document: NewDocument = {
-      ...{ documentId, batchId: batch.batchId, apiKeyId: principal.keyId, fileName, facts, bytes, sha256, createdAt },
+      ...{ documentId, batchId: batch.batchId, apiKeyId: principal.keyId, facts, bytes, sha256, createdAt },
+      ...(await fileNameAsKept(cipher, { documentId, fileName, terms })),
       owner: { ...owner, projectId: owner.projectId ?? batch.projectId },
       storage: terms.storage,
       contentKeptMs: keptMs(terms),
@@ -130,8 +138,22 @@ async function insertRows(
     const view = await findDocumentView(client, asOwner(owner), documentId);
     if (view === null) throw new Error('a document that was just stored is not there');
     await requireCaps(client, owner.tenantId, { ...NO_GROWTH, storedBytes: bytes });
-    return { status: 201, body: JSON.stringify(await presentDocument(view, cipher)) };
+    // Idempotency keys hold no content: the name is that of the call that is answered.
+    return { status: 201, body: JSON.stringify({ ...(await presentDocument(view, cipher)), file_name: null }) };
   });
+}
+
+/** In clear only where the storage policy keeps content in clear. */
+async function fileNameAsKept(
+  cipher: Cipher,
+  {
+    documentId,
+    fileName,
+    terms,
+  }: { readonly documentId: string; readonly fileName: string | null; readonly terms: StorageTerms },
+): Promise<Pick<NewDocument, 'fileName' | 'sealedFileName'>> {
+  if (fileName === null || keepsContent(terms.storage)) return { fileName, sealedFileName: null };
+  return { fileName: null, sealedFileName: await cipher.seal(Buffer.from(fileName), fileNameContext(documentId)) };
 }
 
 function asOwner({ tenantId, customerId }: JobScope): JobScope {

@@ -2,6 +2,7 @@ import type { BatchWebhook, Document, DocumentBatch, ResultDocument } from '../.
 import type { DocumentBatchView } from '../../db/document-batches.ts';
 import { type DocumentView, rowsContext } from '../../db/document-view.ts';
 import type { DocumentWebhookRow } from '../../db/document-webhooks.ts';
+import { fileNameContext } from '../../db/documents.ts';
 import { batchState, hasDocumentEnded } from '../../domain/document.ts';
 import { documentErrorMessage } from '../../domain/document-error.ts';
 import type { Cipher } from '../../encryption/cipher.ts';
@@ -28,7 +29,7 @@ export async function presentResult(view: DocumentView, cipher: Cipher): Promise
   const { documentId, state, errorCode } = view;
   return {
     id: documentId,
-    file_name: view.fileName,
+    file_name: await openFileName(view, cipher),
     status: state,
     created_at: view.createdAt.toISOString(),
     started_at: presentTime(view.startedAt),
@@ -37,6 +38,14 @@ export async function presentResult(view: DocumentView, cipher: Cipher): Promise
     processing_error:
       state === 'failed' && errorCode !== null ? { code: errorCode, message: documentErrorMessage(errorCode) } : null,
   };
+}
+
+async function openFileName(
+  { documentId, fileName, sealedFileName }: DocumentView,
+  cipher: Cipher,
+): Promise<string | null> {
+  if (sealedFileName === null) return fileName;
+  return (await cipher.open(sealedFileName, fileNameContext(documentId))).toString();
 }
 
 type Rows = Pick<Document, 'line_items' | 'provenance'>;

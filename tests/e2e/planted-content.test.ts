@@ -18,12 +18,23 @@ const plant = (storage: Storage) => ({ asked: word(`asked-${storage}`), replied:
 const CONTENT = { normalized: plant('normalized'), pointers: plant('pointers'), hashes: plant('hashes') };
 /** The same of a single task. */
 const TASK = { asked: word('asked-task'), replied: word('replied-task') };
+/** The same of documents: words of their text that are in no row, of their rows, and of the names of their files. */
+const DOCUMENT = Object.fromEntries(
+  STORAGES.map((storage) => [storage, { text: word('text'), row: word('row'), name: word('name') }]),
+) as Record<Storage, Record<'text' | 'row' | 'name', string>>;
 /** Stands in calls that are refused. */
 const REFUSED = word('refused');
 
 /** Where what is planted may be once all jobs ended: a rule for each, and for nothing anywhere else. */
 const MAY_BE_IN: { readonly [storage in Storage]: readonly string[] } = {
   normalized: ['item_requests', 'item_results'],
+  pointers: [],
+  hashes: [],
+};
+
+/** The same of documents, whose files lie in the artifact store besides. */
+const DOCUMENT_MAY_BE_IN: typeof MAY_BE_IN = {
+  normalized: ['document_rows', 'documents', 'item_requests', 'item_results'],
   pointers: [],
   hashes: [],
 };
@@ -89,12 +100,56 @@ async function runTask(): Promise<string> {
   }
 }
 
+/**
+ * Runs over documents of a tenant of its own, in both modes, each of which is answered a second time only as its columns want it.
+ * Answers what told of their end.
+ */
+async function runDocuments(storage: Storage): Promise<string> {
+  const { tenantId, caller } = await gateway.newTenant();
+  await gateway.database.db.pool.query('UPDATE tenants SET policy = $2 WHERE tenant_id = $1', [tenantId, { storage }]);
+  const tenant = new Caller(api.url, caller.key);
+  const { text, row, name } = DOCUMENT[storage];
+  const hook = await startReceiver();
+  try {
+    await tenant.call('POST', '/v1/webhooks', { url: hook.url });
+    for (const mode of ['direct', 'batch']) {
+      const content = `Vendor: ${row}\n${text} ${mode} [[sim:rows=wrong_type]][[sim:once]]`;
+      const uploaded = await upload(tenant, { batch: mode, content, name: `${name}.txt` });
+      expect(uploaded).toMatchObject({ file_name: `${name}.txt` });
+      await tenant.call('POST', `/v1/batches/${mode}/process`, { columns: [{ name: 'vendor' }], mode });
+    }
+    await eventually(() => hook.calls.length >= 2, { timeoutMs: 60_000 });
+    for (const mode of ['direct', 'batch'])
+      expect(await tenant.call('GET', `/v1/batches/${mode}/results`)).toMatchObject({
+        documents: [{ file_name: `${name}.txt`, status: 'succeeded', line_items: [{ vendor: row }] }],
+      });
+    return Buffer.concat(hook.calls.map(({ bytes }) => bytes)).toString();
+  } finally {
+    await hook.close();
+  }
+}
+
+async function upload(
+  tenant: Caller,
+  { batch, content, name }: { readonly batch: string; readonly content: string; readonly name: string },
+): Promise<unknown> {
+  const form = new FormData();
+  form.append('batch_name', batch);
+  form.append('file', new Blob([content]), name);
+  const headers = { 'idempotency-key': `upload-${batch}` };
+  return (await tenant.fetch('/v1/documents', { method: 'POST', body: form, headers })).json();
+}
+
 /** What is answered to calls that have content in them and are refused. */
 async function refusals(caller: Caller): Promise<string> {
   const items = `/v1/batch-jobs/${await caller.createJob()}/items`;
   const manifest = items.replace('items', 'manifest');
   const request = { messages: [{ role: 'user', content: REFUSED }], stream: REFUSED, [`x-${REFUSED}`]: 1 };
   const lines = { 'content-type': 'application/x-ndjson' };
+  const form = new FormData();
+  form.append('batch_name', 'refused');
+  form.append('file', new Blob([`%PDF-1.7 ${REFUSED}`]), `${REFUSED}.pdf`);
+  const columns = [{ name: 'a', type: REFUSED, [REFUSED]: 1 }];
   const answers = await Promise.all([
     caller.fetch(items, { method: 'POST', json: { items: [{ request }] } }),
     caller.fetch(items, { method: 'POST', json: { items: [{ custom_id: 'b', request, secret: REFUSED }] } }),
@@ -102,6 +157,8 @@ async function refusals(caller: Caller): Promise<string> {
     caller.fetch(manifest, { method: 'PUT', headers: lines, body: `{"custom_id":"a","request":{"x":"${REFUSED}` }),
     caller.fetch(manifest, { method: 'PUT', headers: lines, body: `"${REFUSED}"\n` }),
     caller.fetch('/v1/batch-jobs', { method: 'POST', json: { endpoint: 'chat.completions', model: [REFUSED] } }),
+    caller.fetch('/v1/documents', { method: 'POST', body: form }),
+    caller.fetch('/v1/batches/refused/process', { method: 'POST', json: { columns } }),
     caller.fetch('/v1/async/task', { method: 'POST', json: { taskType: REFUSED, payload: { prompt: REFUSED } } }),
     caller.fetch('/v1/batch-jobs', { method: 'POST', body: REFUSED, headers: { 'content-type': 'application/json' } }),
   ]);
@@ -153,6 +210,7 @@ test('content is where the storage policy lets it be, webhook secrets are nowher
   const rotated = await tenant.call<{ secret: string }>('POST', `/v1/webhooks/${made.endpoint_id}/rotate-secret`, {});
   const jobs = await Promise.all(STORAGES.map((storage) => runJob(tenant, storage)));
   const toldOfTask = await runTask();
+  const toldOfDocuments = await Promise.all(STORAGES.map(runDocuments));
   const told = await refusals(tenant);
   await eventually(() => jobs.every((job) => receiver.calls.some(({ bytes }) => bytes.includes(job))));
 
@@ -161,24 +219,35 @@ test('content is where the storage policy lets it be, webhook secrets are nowher
   }
   expect(toldOfTask).toContain(TASK.replied);
   expect(await tablesOf(Object.values(TASK)), 'a task').toEqual(['item_requests', 'item_results']);
+  for (const storage of STORAGES) {
+    const where = () => tablesOf(Object.values(DOCUMENT[storage]));
+    const wanted = DOCUMENT_MAY_BE_IN[storage];
+    // What was sent goes soon after the end.
+    await eventually(async () => (await where()).length <= wanted.length).catch(() => undefined);
+    expect(await where(), `documents, ${storage}`).toEqual(wanted);
+  }
   const secrets = [made.secret, rotated.secret].flatMap((secret) => [secret, secret.replace(/^whsec_/, '')]);
   expect(await tablesOf([...secrets, REFUSED])).toEqual([]);
 
+  const ofDocuments = STORAGES.flatMap((storage) => Object.values(DOCUMENT[storage]));
   const content = [...STORAGES.flatMap((storage) => Object.values(CONTENT[storage])), ...Object.values(TASK)];
+  const files = await readFolder(artifacts);
   const places = {
     ...Object.fromEntries(await readRawHistories(gateway.client)),
     'the log of the api': await api.log(),
     'the log of the worker': await worker.log(),
     'the spool': await readFolder(spool),
-    'the artifacts': await readFolder(artifacts),
+    'the artifacts': files.replaceAll(DOCUMENT.normalized.text, '').replaceAll(DOCUMENT.normalized.row, ''),
     'what was refused': told,
     'what was printed': await printed(tenantId, tenant, jobs),
     webhooks: Buffer.concat(receiver.calls.map(({ bytes }) => bytes)),
+    'webhooks of documents': toldOfDocuments.join('\n'),
   };
-  const forms = [...secrets, REFUSED, ...content].flatMap(formsOf);
+  const forms = [...secrets, REFUSED, ...content, ...ofDocuments].flatMap(formsOf);
   const found = Object.entries(places).filter(([, text]) => forms.some((form) => text.includes(form)));
   expect(found.map(([place]) => place)).toEqual([]);
   // The search finds what is there.
+  expect(files).toContain(DOCUMENT.normalized.text);
   for (const place of ['the log of the worker', 'what was printed', 'webhooks'] as const)
     expect(places[place].includes(jobs[0] ?? ''), place).toBe(true);
 });

@@ -5,15 +5,18 @@ import { createDocumentActivities } from '../../activities/documents/create-docu
 import type { DocumentRunStep, DocumentStep } from '../../activities/interfaces.ts';
 import type { ArtifactStore } from '../../artifacts/store.ts';
 import type { Database } from '../../db/client.ts';
-import { jobIdOf } from '../../db/ids.ts';
+import { jobIdOf, toUuid } from '../../db/ids.ts';
 import { parseNumeric } from '../../domain/money.ts';
 import { verifyLedger } from '../../ledger/verify.ts';
 import type { LineResult } from '../../providers/provider.ts';
-import { testDependencies } from './activities.ts';
+import { runActivity, testDependencies } from './activities.ts';
 import { type ApiCaller, createTestApi, type TestApi } from './api.ts';
 import { FakeProvider } from './fake-provider.ts';
 
-export const COLUMNS = [{ name: 'vendor', required: true }, { name: 'total', type: 'currency' }];
+const COLUMNS = [
+  { name: 'vendor', required: true },
+  { name: 'total', type: 'currency' },
+];
 
 /** A completion in the shape that every adapter gives, which says so much. */
 export function completionOf(content: string, finishReason = 'stop'): string {
@@ -33,7 +36,7 @@ export const USAGE = { inputTokens: 100, outputTokens: 20 };
 export type Answered = string | LineResult;
 
 /** A provider that answers by the text of the document, in batches and by itself. */
-export class DocumentProvider extends FakeProvider {
+class DocumentProvider extends FakeProvider {
   /** Of a request, by all that it says. A repair is asked for with `does not fit`. */
   onAsk: (request: string) => Answered = () => ONE_ROW;
   /** What was asked in batches, by the id of the item there. */
@@ -56,12 +59,18 @@ export class DocumentProvider extends FakeProvider {
   }
 
   /** Ends every open batch with a line for each of its items, but for those left out. */
-  endAll(end: 'completed' | 'expired' | 'cancelled' = 'completed', isAnswered: (request: string) => boolean = () => true): void {
+  endAll(
+    end: 'completed' | 'expired' | 'cancelled' = 'completed',
+    isAnswered: (request: string) => boolean = () => true,
+  ): void {
     for (const [id, batch] of this.batches) {
       if (batch.phase === 'ended') continue;
       const token = id.replace(/^batch-/, '');
       const items = [...this.asked.keys()].filter((item) => item.startsWith(`${token}-`));
-      this.results.set(id, items.filter((item) => isAnswered(this.asked.get(item) ?? '')));
+      this.results.set(
+        id,
+        items.filter((item) => isAnswered(this.asked.get(item) ?? '')),
+      );
       this.move(id, { phase: 'ended', end, nativeStatus: end });
     }
   }
@@ -93,6 +102,7 @@ export class TestRuns {
   /** Batch jobs that were started or cancelled, oldest first. */
   readonly jobs: string[] = [];
   readonly cancelledJobs: string[] = [];
+  readonly tenants = new Map<ApiCaller, string>();
   #aheadMs = 0;
 
   constructor(db: Database, artifacts: ArtifactStore, overrides: Partial<ActivityDependencies> = {}) {
@@ -127,7 +137,9 @@ export class TestRuns {
   async caller(policy: Record<string, unknown> = {}, limit: string | null = '1000'): Promise<ApiCaller> {
     const tenantId = await this.api.tenant(limit);
     await this.db.pool.query('UPDATE tenants SET policy = $2 WHERE tenant_id = $1', [tenantId, JSON.stringify(policy)]);
-    return this.api.caller('tenant_admin', { tenantId });
+    const caller = await this.api.caller('tenant_admin', { tenantId });
+    this.tenants.set(caller, tenantId);
+    return caller;
   }
 
   /** The id of a run. */
@@ -177,50 +189,46 @@ export class TestRuns {
 
   /** Moves the batch job of a run as far as its provider lets it; true once it is over. */
   async driveJob(runId: string): Promise<boolean> {
-    const database = createDatabaseActivities(this.dependencies);
-    const provider = createProviderActivities(this.dependencies);
-    const run = <Input, Result>(activity: (input: Input) => Promise<Result>, input: Input) =>
-      new MockActivityEnvironment().run(activity, input);
-    const view = await run(database.readShards, { jobId: runId });
-    let isOver = true;
-    for (const { shard } of view.open) isOver = (await this.#driveShard(run, { database, provider }, runId, shard)) && isOver;
-    if (isOver) await run(database.reconcileJob, { jobId: runId });
-    return isOver;
+    const { readShards, reconcileJob } = createDatabaseActivities(this.dependencies);
+    const { open } = await runActivity(readShards, { jobId: runId });
+    const areOver = [];
+    for (const { shard } of open) areOver.push(await this.#driveShard(runId, shard));
+    if (areOver.includes(false)) return false;
+    await runActivity(reconcileJob, { jobId: runId });
+    return true;
   }
 
-  async #driveShard(
-    run: <Input, Result>(activity: (input: Input) => Promise<Result>, input: Input) => Promise<Result>,
-    of: {
-      readonly database: ReturnType<typeof createDatabaseActivities>;
-      readonly provider: ReturnType<typeof createProviderActivities>;
-    },
-    jobId: string,
-    shard: number,
-  ): Promise<boolean> {
+  async #driveShard(jobId: string, shard: number): Promise<boolean> {
+    const { nextStep, closeShard } = createDatabaseActivities(this.dependencies);
+    const { submitAttempt, pollAttempt } = createProviderActivities(this.dependencies);
     for (;;) {
-      const step = await run(of.database.nextStep, { jobId, shard });
+      const step = await runActivity(nextStep, { jobId, shard });
       if (step.kind === 'settled') return true;
-      if (step.kind === 'close') {
-        await run(of.database.closeShard, { jobId, shard, reason: step.reason });
-        continue;
-      }
-      if (step.kind === 'held') return false;
+      if (step.kind === 'close') await runActivity(closeShard, { jobId, shard, reason: step.reason });
+      if (step.kind === 'close') continue;
+      if (step.kind !== 'submit' && step.kind !== 'poll') return false;
       const ref = { jobId, shard, attempt: step.attempt };
       if (step.kind === 'submit') {
-        const sent = await run(of.provider.submitAttempt, ref);
-        if (sent.kind === 'close') await run(of.database.closeShard, { jobId, shard, reason: sent.reason });
+        const sent = await runActivity(submitAttempt, ref);
+        if (sent.kind === 'close') await runActivity(closeShard, { jobId, shard, reason: sent.reason });
         if (sent.kind === 'wait' || sent.kind === 'unknown') return false;
-        continue;
+      } else {
+        const { kind } = await runActivity(pollAttempt, { ...ref, pollsWithoutChange: 0 });
+        if (kind === 'open') return false;
+        await this.#ingest(ref);
       }
-      if (step.kind !== 'poll') return false;
-      const polled = await run(of.provider.pollAttempt, { ...ref, pollsWithoutChange: 0 });
-      if (polled.kind === 'open') return false;
-      for (let reading = 1; ; reading += 1) {
-        const read = await run(of.provider.ingestAttempt, { ...ref, reading, mayRetry: true });
-        if (read.next === 'close') await run(of.database.closeShard, { jobId, shard, reason: read.reason });
-        if (read.next === 'close' || read.next === 'resubmit') break;
-        this.advance(read.delayMs);
-      }
+    }
+  }
+
+  async #ingest(ref: { readonly jobId: string; readonly shard: number; readonly attempt: number }): Promise<void> {
+    const { closeShard } = createDatabaseActivities(this.dependencies);
+    const { ingestAttempt } = createProviderActivities(this.dependencies);
+    for (let reading = 1; ; reading += 1) {
+      const read = await runActivity(ingestAttempt, { ...ref, reading, mayRetry: true });
+      const { jobId, shard } = ref;
+      if (read.next === 'close') await runActivity(closeShard, { jobId, shard, reason: read.reason });
+      if (read.next === 'close' || read.next === 'resubmit') return;
+      this.advance(read.delayMs);
     }
   }
 
@@ -238,8 +246,8 @@ export class TestRuns {
           WHERE e.subject_id = j.job_id AND e.bucket = j.bucket AND e.account = 'tenant') AS events
        FROM document_runs r JOIN batch_jobs j ON j.job_id IN (r.run_id, r.repair_job_id) JOIN job_progress p USING (job_id)
        JOIN holds h ON h.job_id = j.job_id AND h.scope = 'tenant' AND h.period = 'total'
-       WHERE r.run_id = (SELECT job_id FROM batch_jobs WHERE job_id = $1) ORDER BY j.job_id <> r.run_id`,
-      [uuidOf(runId)],
+       WHERE r.run_id = $1 ORDER BY j.job_id <> r.run_id`,
+      [toUuid('documentRun', runId)],
     );
     const all = rows.map((row) => ({
       jobId: jobIdOf({ kind: 'document', uuid: row.job_id }),
@@ -259,15 +267,10 @@ export class TestRuns {
 
   /** The events of the end of runs, the oldest first. */
   async events(caller: ApiCaller): Promise<Record<string, unknown>[]> {
-    const { json } = await caller.get('/v1/me');
     const { rows } = await this.db.pool.query(
       "SELECT data FROM events WHERE type = 'document_batch.run_finished' AND tenant_id = $1 ORDER BY event_no",
-      [json?.tenant_id],
+      [this.tenants.get(caller)],
     );
     return rows.map(({ data }) => data);
   }
-}
-
-function uuidOf(runId: string): string {
-  return toRunUuid(runId) ?? '';
 }

@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import type { EngineSettings } from '../../activities/dependencies.ts';
+import type { ArtifactStore } from '../../artifacts/store.ts';
 import type { ProviderFacts } from '../../config/env.ts';
 import { createCredentialStore } from '../../db/credential-store.ts';
 import type { Catalogue } from '../../domain/catalogue.ts';
@@ -14,6 +15,7 @@ import { type Control, createControl } from '../../simulators/control-client.ts'
 import { type Simulators, startSimulators } from '../../simulators/start.ts';
 import { createWorkers } from '../../worker/create-workers.ts';
 import { createDeliveryControl } from '../../worker/delivery-control.ts';
+import { createDocumentRunControl } from '../../worker/document-run-control.ts';
 import { createJobWorkflowControl } from '../../worker/job-workflow-control.ts';
 import { createScheduleClockControl } from '../../worker/schedule-clock-control.ts';
 import { createTaskControl } from '../../worker/task-control.ts';
@@ -50,6 +52,8 @@ export interface TestEngineOptions {
   readonly configured?: ProviderFacts['configured'];
   /** Whether what Temporal keeps is sealed. */
   readonly sealsPayloads?: boolean;
+  /** Where documents lie; without one there are none. */
+  readonly artifacts?: ArtifactStore;
   /** False where workers are processes of their own. */
   readonly workers?: boolean;
 }
@@ -95,6 +99,8 @@ export async function startEngine(options: TestEngineOptions = {}): Promise<Test
     workflows: createJobWorkflowControl(client),
     deliveries: createDeliveryControl(client),
     tasks: createTaskControl(client),
+    runs: createDocumentRunControl(client),
+    artifacts: options.artifacts ?? null,
   });
   const dependencies = {
     ...base,

@@ -170,7 +170,7 @@ export async function startGateway(options: TestEngineOptions = {}): Promise<Tes
     db: apiDb,
     catalogue: engine.catalogue,
     cipher: TEST_CIPHER,
-    artifacts: null,
+    artifacts: options.artifacts ?? null,
     workflows: createJobWorkflows(engine.client),
     scheduleClock: createScheduleClock(engine.client),
     allowedFetchHosts: TEST_FETCH_HOSTS,

@@ -157,3 +157,29 @@ test('a database that cannot be reached is dependency_unavailable', async () => 
   await expect(inTransaction(away, async () => 'never')).rejects.toMatchObject({ code: 'dependency_unavailable' });
   await away.close();
 });
+
+test('a prepared transaction plans each statement once on its connection, but for those that return all columns', async () => {
+  const one = openDatabase({ url, poolSize: 1, applicationName: 'prepared' });
+  const run = () =>
+    inTransaction(
+      one,
+      async (client) => {
+        await client.query('SELECT value FROM counter WHERE name = $1', ['a']);
+        const { rows } = await client.query('SELECT * FROM counter WHERE name = $1', ['a']);
+        return rows[0];
+      },
+      { isPrepared: true },
+    );
+  try {
+    await run();
+    await db.pool.query('ALTER TABLE counter ADD COLUMN added integer');
+    expect(await run()).toEqual({ name: 'a', value: expect.any(Number), added: null });
+    const { rows } = await one.pool.query(
+      'SELECT statement, generic_plans + custom_plans AS runs FROM pg_prepared_statements',
+    );
+    expect(rows).toEqual([{ statement: 'SELECT value FROM counter WHERE name = $1', runs: '2' }]);
+  } finally {
+    await db.pool.query('ALTER TABLE counter DROP COLUMN IF EXISTS added');
+    await one.close();
+  }
+});

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type {
   AdmissionVerdict,
   DeliveryStep,
+  DocumentRunStep,
+  DocumentStep,
   IngestResult,
   PollResult,
   ResolveResult,
@@ -48,6 +50,11 @@ const ANSWERS: readonly [what: string, words: All<string>][] = [
     } satisfies All<ResolveResult['kind']>,
   ],
   ['deliverWebhook answered kind', { again: true, over: true } satisfies All<DeliveryStep['kind']>],
+  [
+    'reviewRun answered kind',
+    { write: true, attempt: true, wait: true, over: true } satisfies All<DocumentRunStep['kind']>,
+  ],
+  ['attemptDocument answered kind', { again: true, wait: true, idle: true } satisfies All<DocumentStep['kind']>],
   ['attemptTask answered kind', { again: true, over: true } satisfies All<TaskStep['kind']>],
   ['pollAttempt answered kind', { open: true, ended: true, lost: true } satisfies All<PollResult['kind']>],
   [

@@ -21,13 +21,8 @@ import type { FakeJob, JobScript } from '../workflows/fake-job.ts';
 import { GO_ON, over, type ScheduleScript } from '../workflows/fake-schedules.ts';
 import { TASK_FAILED, taskAgain } from '../workflows/fake-tasks.ts';
 import { ABANDONED, again, DELIVERED } from '../workflows/fake-webhooks.ts';
-
-/** A course of events worth remembering: it plays on an engine, and ends with every workflow it started closed. */
-export interface Scenario {
-  readonly name: string;
-  /** Ids of the workflows whose histories are kept. */
-  play(engine: FakeEngine): Promise<readonly string[]>;
-}
+import { DOCUMENT_SCENARIOS } from './document-scenarios.ts';
+import type { Scenario } from './scenario.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -419,6 +414,17 @@ const AWAY = ApplicationFailure.create({ type: 'items_unavailable', message: 'aw
 // A history would name the folder it was recorded in.
 AWAY.stack = '';
 
+const MAINTENANCE = [
+  'reconcile',
+  'restoreSchedules',
+  'retention',
+  'sweep',
+  'sweepDocuments',
+  'sweepProviders',
+  'sweepTasks',
+  'sweepWebhooks',
+];
+
 const OTHERS: readonly Scenario[] = [
   delivery('webhook-delivered', [again(20), again(20), DELIVERED]),
   delivery('webhook-given-up', [again(20), ABANDONED]),
@@ -468,15 +474,13 @@ const OTHERS: readonly Scenario[] = [
       return [handle.workflowId];
     },
   },
-  ...['reconcile', 'restoreSchedules', 'retention', 'sweep', 'sweepProviders', 'sweepTasks', 'sweepWebhooks'].map(
-    (name) => ({
-      name,
-      play: async (engine: FakeEngine) => {
-        await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });
-        return [name];
-      },
-    }),
-  ),
+  ...MAINTENANCE.map((name) => ({
+    name,
+    play: async (engine: FakeEngine) => {
+      await engine.client.workflow.execute(name, { workflowId: name, taskQueue: WORKFLOW_QUEUE, args: [] });
+      return [name];
+    },
+  })),
 ];
 
-export const SCENARIOS: readonly Scenario[] = [...JOBS, ...OTHERS];
+export const SCENARIOS: readonly Scenario[] = [...JOBS, ...OTHERS, ...DOCUMENT_SCENARIOS];

@@ -17,6 +17,7 @@ import {
 } from '../../workflows/task-queues.ts';
 import { createFakeActivities, FakeJobs } from './fake-activities.ts';
 import type { FakeJob, JobScript } from './fake-job.ts';
+import { FakeRuns } from './fake-runs.ts';
 import { FakeSchedules } from './fake-schedules.ts';
 import { FakeTasks } from './fake-tasks.ts';
 import { FakeWebhooks } from './fake-webhooks.ts';
@@ -38,6 +39,7 @@ export interface FakeEngine {
   readonly schedules: FakeSchedules;
   readonly webhooks: FakeWebhooks;
   readonly tasks: FakeTasks;
+  readonly runs: FakeRuns;
   /** A new job, with an id of its own unless one is given. Starts nothing. */
   addJob(script?: JobScript, jobId?: string): FakeJob;
   startJob(
@@ -71,7 +73,8 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
   const schedules = new FakeSchedules();
   const webhooks = new FakeWebhooks();
   const tasks = new FakeTasks();
-  const workers = await createFakeWorkers(connection, options, { jobs, schedules, webhooks, tasks });
+  const runs = new FakeRuns();
+  const workers = await createFakeWorkers(connection, options, { jobs, schedules, webhooks, tasks, runs });
   const running = Promise.all(workers.map((worker) => worker.run()));
   let workflows = await startWorkflowWorker(options);
   const jobStart: FakeEngine['jobStart'] = (job, input) => {
@@ -94,6 +97,7 @@ export async function startFakeEngine(options: FakeEngineOptions): Promise<FakeE
     schedules,
     webhooks,
     tasks,
+    runs,
     addJob: (script, jobId = `job_${randomUUID()}`) => jobs.add(jobId, script),
     jobStart,
     startJob: (job, input) => client.workflow.start<typeof batchJob>('batchJob', jobStart(job, input)),
@@ -147,19 +151,25 @@ function createFakeWorkers(
     schedules,
     webhooks,
     tasks,
+    runs,
   }: {
     readonly jobs: FakeJobs;
     readonly schedules: FakeSchedules;
     readonly webhooks: FakeWebhooks;
     readonly tasks: FakeTasks;
+    readonly runs: FakeRuns;
   },
 ): Promise<Worker[]> {
   const activities = createFakeActivities(jobs);
   const common = { connection, namespace, identity, maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS };
   return Promise.all([
-    Worker.create({ ...common, taskQueue: DATABASE_QUEUE, activities: { ...activities.database } }),
+    Worker.create({ ...common, taskQueue: DATABASE_QUEUE, activities: { ...activities.database, ...runs.database() } }),
     Worker.create({ ...common, taskQueue: providerQueue('openai'), activities: { ...activities.provider } }),
-    Worker.create({ ...common, taskQueue: directQueue('openai'), activities: { ...tasks.activities() } }),
+    Worker.create({
+      ...common,
+      taskQueue: directQueue('openai'),
+      activities: { ...tasks.activities(), ...runs.direct() },
+    }),
     Worker.create({ ...common, taskQueue: MAINTENANCE_QUEUE, activities: { ...activities.maintenance } }),
     Worker.create({ ...common, taskQueue: SCHEDULES_QUEUE, activities: { ...schedules.activities() } }),
     Worker.create({ ...common, taskQueue: WEBHOOKS_QUEUE, activities: { ...webhooks.activities() } }),

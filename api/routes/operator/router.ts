@@ -8,6 +8,7 @@ import { registerOperatorGetJob } from './get-job.ts';
 import { registerOperatorListFindings } from './list-findings.ts';
 import { registerOperatorPollNow } from './poll-now.ts';
 import { registerOperatorRefundItem } from './refund-item.ts';
+import { registerOperatorRefundTask } from './refund-task.ts';
 import { registerOperatorVerifyLedger } from './verify-ledger.ts';
 
 /** `/v1/operator`: every tenant's jobs, for those who run the gateway. */
@@ -18,6 +19,7 @@ export function operatorRouter(dependencies: ApiDependencies): ApiApp {
   registerOperatorPollNow(app, dependencies);
   registerOperatorActs(app, dependencies);
   registerOperatorRefundItem(app, dependencies);
+  registerOperatorRefundTask(app, dependencies);
   registerOperatorAdjustments(app, dependencies);
   registerOperatorVerifyLedger(app, dependencies);
   registerOperatorListFindings(app, dependencies);

@@ -180,4 +180,5 @@ GRANT INSERT, UPDATE, DELETE ON "document_webhooks" TO batchgate_api;
 GRANT SELECT, INSERT, DELETE ON "document_uploads" TO batchgate_api;
 GRANT SELECT ON "document_uploads" TO batchgate_operator;
 -- Sealed anew when the gateway's key changes.
-GRANT UPDATE ("sealed") ON "document_rows" TO batchgate_operator;
+GRANT UPDATE ("sealed") ON "document_rows", "document_repairs" TO batchgate_operator;
+GRANT SELECT ON "document_repairs" TO batchgate_operator;

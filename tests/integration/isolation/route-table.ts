@@ -103,6 +103,8 @@ export const ROUTE_CHECKS: Readonly<Record<string, RouteCheck>> = {
   get_document_batch_by_query: object('batch', {}, NAMED),
   get_batch_results: object('batch'),
   get_batch_results_by_query: object('batch', {}, NAMED),
+  process_document_batch: object('batch', { json: { columns: [{ name: 'total' }] } }),
+  process_document_batch_by_query: object('batch', { json: { columns: [{ name: 'total' }] } }, NAMED),
   delete_document_batch: object('batch'),
   delete_document_batch_by_query: object('batch', {}, NAMED),
   set_batch_webhook: { kind: 'create', naming: [] },

@@ -96,3 +96,33 @@ test('a legal hold keeps a sealed reply, and a deletion of content takes it', as
   await tidy();
   expect(await count(held.taskId)).toBe(1);
 });
+
+test('the record of a task (ids, states, times, attempts, hashes, money) is permanent; its content follows the storage policy after the window', async () => {
+  const planted = 'planted-permanent-51c2';
+  const { tenant, taskId } = await ended('normalized', planted);
+  const { uuid } = await tasks.row(taskId);
+  const record = async () => ({
+    task: await tasks.row(taskId),
+    history: await tasks.history(taskId),
+    money: await tasks.money(taskId),
+    hashes: (
+      await db.pool.query(
+        `SELECT encode(i.request_hash, 'hex') AS request, encode(o.response_hash, 'hex') AS response
+         FROM batch_items i JOIN item_outcomes o USING (bucket, job_id, item_no) WHERE i.job_id = $1`,
+        [uuid],
+      )
+    ).rows,
+  });
+  const before = await record();
+  expect(before.hashes).toEqual([
+    { request: expect.stringMatching(/^\w{64}$/), response: expect.stringMatching(/^\w{64}$/) },
+  ]);
+  tasks.advance(DAY_MS + 1_000);
+  await tidy();
+  expect((await tenant.caller.get(`/v1/async/task/${taskId}`)).status).toBe(404);
+  expect(await columnsWith(db, planted)).not.toEqual([]);
+  tasks.advance(400 * DAY_MS);
+  await tidy();
+  expect(await columnsWith(db, planted)).toEqual([]);
+  expect(await record()).toEqual(before);
+});
