@@ -1,11 +1,12 @@
 import type pg from 'pg';
+import type { JobKind } from '../domain/job-kind.ts';
 import type { JobState } from '../domain/job-state.ts';
-import { toUuid } from './ids.ts';
-import { type JobScope, scopeCondition } from './job-scope.ts';
+import { type JobScope, jobCondition } from './job-scope.ts';
 import { tightenTerms } from './storage-terms.ts';
 
 export interface LockedJob {
   readonly uuid: string;
+  readonly kind: JobKind;
   readonly tenantId: string;
   readonly customerId: string | null;
   readonly state: JobState;
@@ -13,7 +14,7 @@ export interface LockedJob {
 }
 
 /**
- * Locks a batch job's row until the transaction ends, before anything else about the job is read or written. Null for a job
+ * Locks the row of a batch job, or without a scope also of a run's batch, until the transaction ends, before anything else about the job is read or written. Null for a job
  * outside the scope. A lock not had in time is `job_busy`, by the transaction's option.
  */
 export async function lockJobInScope(
@@ -21,15 +22,14 @@ export async function lockJobInScope(
   scope: JobScope | null,
   jobId: string,
 ): Promise<LockedJob | null> {
-  const uuid = toUuid('job', jobId);
-  if (uuid === null) return null;
-  const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await client.query<Omit<LockedJob, 'uuid'>>(
-    `SELECT j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
-     FROM batch_jobs j WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql} FOR NO KEY UPDATE`,
-    [uuid, ...condition.values],
+  const condition = jobCondition(scope, jobId, 'j');
+  if (condition === null) return null;
+  const { rows } = await client.query<LockedJob>(
+    `SELECT j.job_id AS uuid, j.kind, j.tenant_id AS "tenantId", j.customer_id AS "customerId", j.state, j.submitted_at IS NOT NULL AS "wasSubmitted"
+     FROM batch_jobs j WHERE ${condition.sql} FOR NO KEY UPDATE`,
+    condition.values,
   );
-  return rows[0] === undefined ? null : { uuid, ...rows[0] };
+  return rows[0] ?? null;
 }
 
 /** Whether the job's own deadline is still to come. Its row must be locked. */

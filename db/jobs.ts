@@ -6,7 +6,7 @@ import type { Endpoint } from '../domain/provider.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { StorageTerms } from '../domain/storage-terms.ts';
 import { toUuid } from './ids.ts';
-import { type JobScope, scopeCondition } from './job-scope.ts';
+import { type JobScope, jobCondition, scopeCondition } from './job-scope.ts';
 import { type JobRecord, type JobViewRow, SELECT_JOB, toJobRecord } from './job-view.ts';
 import { readTenantTerms, TERMS_COLUMNS, termsValues } from './storage-terms.ts';
 import { toStoredRetryPolicy } from './stored-retry-policy.ts';
@@ -36,15 +36,11 @@ export interface NewJob {
   readonly terms?: StorageTerms;
 }
 
-/** A batch job. Null for an unknown, malformed or foreign id alike. */
+/** A batch job, or without a scope the batch of a run. Null for an unknown, malformed or foreign id alike. */
 export async function findJob(db: Queryable, scope: JobScope | null, jobId: string): Promise<JobRecord | null> {
-  const uuid = toUuid('job', jobId);
-  if (uuid === null) return null;
-  const condition = scopeCondition(scope, 'j', 2);
-  const { rows } = await db.query<JobViewRow>(
-    `${SELECT_JOB} WHERE j.job_id = $1 AND j.kind = 'batch' AND ${condition.sql}`,
-    [uuid, ...condition.values],
-  );
+  const condition = jobCondition(scope, jobId, 'j');
+  if (condition === null) return null;
+  const { rows } = await db.query<JobViewRow>(`${SELECT_JOB} WHERE ${condition.sql}`, condition.values);
   return rows[0] === undefined ? null : toJobRecord(rows[0]);
 }
 

@@ -9,7 +9,7 @@ import type { JsonObject } from '../domain/json-object.ts';
  */
 export async function announce(
   client: pg.PoolClient,
-  job: Pick<JobRow, 'kind' | 'key' | 'jobId' | 'tenantId'>,
+  job: Pick<JobRow, 'kind' | 'jobId' | 'tenantId'> & { readonly key: Pick<JobRow['key'], 'uuid'> },
   what: string,
   data: JsonObject,
 ): Promise<void> {

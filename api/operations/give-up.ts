@@ -1,6 +1,5 @@
 import type { OperatorActTaken, OperatorGiveUp } from '../../contracts/operator-act.ts';
 import { recordAudit } from '../../db/audit-log.ts';
-import { insertEvent } from '../../db/events.ts';
 import { lockJobInScope } from '../../db/job-changes.ts';
 import { insertOperatorAct } from '../../db/operator-acts.ts';
 import { listShardViews } from '../../db/operator-job.ts';
@@ -9,6 +8,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
 import { isShardOpen } from '../../domain/shard-state.ts';
+import { announce } from '../../ledger/announce.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { noSuchJob } from './owned-job.ts';
 
@@ -50,8 +50,7 @@ export async function giveUp(
       } as const;
       await recordAudit(client, { ...entry, details: { shards: marked } });
       // Why is the operators' to know: the act tells it.
-      const data = { job_id: jobId, status: job.state };
-      await insertEvent(client, { tenantId: job.tenantId, jobId: job.uuid, type: 'batch_job.given_up', data });
+      await announce(client, { ...job, jobId, key: job }, 'given_up', { status: job.state });
       return open;
     },
     { lockTimeoutMs: LOCK_TIMEOUT_MS },

@@ -3,8 +3,7 @@ import { isStorable } from '../../contracts/metadata.ts';
 import type { ItemRefund, RefundItem } from '../../contracts/refund.ts';
 import { recordAudit } from '../../db/audit-log.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
-import { type JobRow, lockJobRow } from '../../db/job-rows.ts';
-import { findJob } from '../../db/jobs.ts';
+import { findLockedJobRow, type JobRow } from '../../db/job-rows.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -25,20 +24,20 @@ export interface RefundItemRequest {
 }
 
 /**
- * Gives back what an item of any tenant's job was charged, once; the same refund again answers the first. Throws
+ * Gives back what an item of any tenant's job, or a document of any run, was charged, once; the same refund again answers the first. Throws
  * `not_found`, or `conflict` for an item that has not settled, cost nothing, was refunded otherwise, or was charged less.
  */
 export async function refundJobItem(
   { db }: Pick<ApiDependencies, 'db'>,
   { principal, jobId, customId, refund: { reason, amount }, idempotency }: RefundItemRequest,
 ): Promise<KeptAnswer> {
-  if ((await findJob(db.pool, null, jobId)) === null) throw noSuchJob();
   const wanted = amount === undefined ? null : parseAmount(amount);
   return inTransaction(
     db,
     (client) =>
       once(client, withItem(idempotency, customId), async () => {
-        const job = await lockJobRow(client, jobId);
+        const job = await findLockedJobRow(client, jobId);
+        if (job === null || job.kind === 'task') throw noSuchJob();
         const request = { customId, amount: wanted, reason, actor: principal.keyId };
         const result: RefundResult = isStorable(customId)
           ? await refundItem(client, job, request)

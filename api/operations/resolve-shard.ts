@@ -69,7 +69,7 @@ export async function resolveShard(
 
 async function findIndeterminate(client: pg.PoolClient, jobId: string, shardNo: number): Promise<Indeterminate> {
   const job = await findJobRow(client, jobId, 'FOR NO KEY UPDATE');
-  if (job?.kind !== 'batch') throw noSuchJob();
+  if (job === null || job.kind === 'task') throw noSuchJob();
   const shard = await findShard(client, job.key, shardNo);
   const attempt = await findLastAttempt(client, job.key, shardNo);
   const isOpen = attempt !== null && attempt.closedAt === null && attempt.providerBatchId === null;

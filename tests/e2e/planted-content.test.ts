@@ -149,7 +149,7 @@ async function refusals(caller: Caller): Promise<string> {
   const form = new FormData();
   form.append('batch_name', 'refused');
   form.append('file', new Blob([`%PDF-1.7 ${REFUSED}`]), `${REFUSED}.pdf`);
-  const columns = [{ name: 'a', type: REFUSED, [REFUSED]: 1 }];
+  const columns = [{ name: 'a', type: REFUSED }];
   const answers = await Promise.all([
     caller.fetch(items, { method: 'POST', json: { items: [{ request }] } }),
     caller.fetch(items, { method: 'POST', json: { items: [{ custom_id: 'b', request, secret: REFUSED }] } }),

@@ -65,10 +65,12 @@ test('a task runs from its post to its answer, a failure for the moment is tried
 
 test('workers that stop while they wait for an answer give the task back, and others bring it to its end', async () => {
   const { caller } = await gateway.newTenant();
+  const asked = async () => (await gateway.simulator.journal({ route: 'chat.completions.create' })).length;
+  const before = await asked();
   await gateway.simulator.settings({ openai: { replyLatencyMs: 3_600_000 } });
   const id = await create(caller, 'slow');
   await eventually(async () => (await caller.call<TaskAnswer>('GET', `/v1/async/task/${id}`)).status === 'PROCESSING');
-  await eventually(async () => (await gateway.simulator.journal({ route: 'chat.completions.create' })).length > 0);
+  await eventually(async () => (await asked()) > before);
   await gateway.simulator.settings({ openai: { replyLatencyMs: 0 } });
   await gateway.restartWorkers();
   const task = await ended(caller, id);
