@@ -199,7 +199,8 @@ export function taskRequest({ prompt, model, system, maxTokens }: TaskPayload): 
       ...(system === undefined ? [] : [{ role: 'system', content: system }]),
       { role: 'user', content: prompt },
     ],
-    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    // OpenAI's newer models refuse `max_tokens`; the other adapters read either.
+    ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
   };
 }
 
@@ -209,7 +210,7 @@ function readPayload(request: string): TaskPayload | null {
   const [first] = messages;
   const prompt = messages.at(-1)?.['content'];
   if (body === null || typeof prompt !== 'string') return null;
-  const { model, max_tokens: maxTokens } = body;
+  const { model, max_completion_tokens: maxTokens } = body;
   const system = messages.length > 1 ? first?.['content'] : undefined;
   return {
     prompt,

@@ -43,7 +43,11 @@ const MEMBERS = {
     .boolean()
     .meta({ description: 'Whether a `custom_id` may look like an e-mail address.' }),
   max_items_per_shard: MaxItemsPerShard,
-  task_concurrency: z.int().min(1).max(1_000_000).meta({ description: 'Queued and running tasks together.' }),
+  task_concurrency: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .meta({ description: 'Queued and running tasks together; 0 takes none.' }),
   requests_per_minute: z
     .int()
     .min(1)

@@ -13,12 +13,15 @@ export async function deleteDeliveredContent(db: Queryable, job: Pick<JobKey, 'u
   ]);
 }
 
-/** The same of jobs that keep no content, once their read window is over and nothing holds them; returns of how many webhooks. */
+/**
+ * The same of jobs that keep no content, once their read window is over and nothing holds them; returns of how many webhooks. One
+ * that is still tried keeps its content to its own end, whatever the window says.
+ */
 export async function deleteDueDeliveredContent(db: Queryable, now: Date): Promise<number> {
   const { rowCount } = await db.query(
     `UPDATE webhook_deliveries SET sealed_body = NULL WHERE delivery_id IN (
        SELECT d.delivery_id FROM webhook_deliveries d JOIN batch_jobs j ON j.job_id = d.content_of
-       WHERE d.sealed_body IS NOT NULL AND j.storage IN ('pointers', 'hashes')
+       WHERE d.sealed_body IS NOT NULL AND d.state <> 'pending' AND j.storage IN ('pointers', 'hashes')
          AND j.completed_at + j.read_window_ms * interval '1 millisecond' <= $1 AND ${notHeld('j')} LIMIT $2)`,
     [now, DELETE_AT_ONCE],
   );

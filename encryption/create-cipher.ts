@@ -17,6 +17,11 @@ const KEYLESS: Cipher = {
   },
 };
 
+/** Refuses early what could not be sealed later. Throws `encryption_not_configured`. */
+export function requireSealing(cipher: Pick<Cipher, 'currentKeyId'>): void {
+  void cipher.currentKeyId;
+}
+
 function notConfigured(): never {
   throw new GatewayError(
     'encryption_not_configured',

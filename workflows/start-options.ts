@@ -57,12 +57,9 @@ export function shardRestart({ jobId, shard, provider, providerModel, tenantId, 
       { key: searchAttributes.model, value: providerModel },
       { key: searchAttributes.status, value: 'settled' },
     ],
-    priority: { fairnessKey: fairnessKey(tenantId) },
+    priority: { fairnessKey: tenantId },
   };
 }
-
-/** Temporal's limit on a fairness key is 64 bytes; a tenant may choose a longer id. */
-const MAX_FAIRNESS_KEY_CHARS = 16;
 
 /**
  * Everything a `batchJob` is started with but the conflict policy. A closed run of the same id may be followed by a
@@ -83,7 +80,7 @@ export function batchJobStart(job: StartableJob, { recover }: { recover: boolean
       { key: searchAttributes.status, value: 'validating' },
       ...(job.submittedAt === null ? [] : [{ key: searchAttributes.submitted, value: job.submittedAt.toISOString() }]),
     ],
-    priority: { fairnessKey: fairnessKey(job.tenantId) },
+    priority: { fairnessKey: job.tenantId },
   };
 }
 
@@ -103,7 +100,7 @@ export function webhookDeliveryStart({ deliveryId, tenantId, eventType }: Starta
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     staticSummary: `${tenantId} · ${eventType}`,
     typedSearchAttributes: [{ key: searchAttributes.tenant, value: tenantId }],
-    priority: { fairnessKey: fairnessKey(tenantId) },
+    priority: { fairnessKey: tenantId },
   };
 }
 
@@ -132,7 +129,7 @@ export function asyncTaskStart({ taskId, tenantId, customerId, provider, provide
       { key: searchAttributes.provider, value: provider },
       { key: searchAttributes.model, value: providerModel },
     ],
-    priority: { fairnessKey: fairnessKey(tenantId) },
+    priority: { fairnessKey: tenantId },
   };
 }
 
@@ -162,7 +159,7 @@ export function documentRunStart({ runId, tenantId, customerId, model, mode, doc
       { key: searchAttributes.model, value: model },
       { key: searchAttributes.status, value: 'running' },
     ],
-    priority: { fairnessKey: fairnessKey(tenantId) },
+    priority: { fairnessKey: tenantId },
   };
 }
 
@@ -192,7 +189,7 @@ export function jobSchedule({ scheduleId, tenantId, name, timing, pausedAt }: Sc
       args: [input] as [ScheduledJobInput],
       staticSummary: `${tenantId} · ${name}`,
       typedSearchAttributes: [{ key: searchAttributes.tenant, value: tenantId }],
-      priority: { fairnessKey: fairnessKey(tenantId) },
+      priority: { fairnessKey: tenantId },
     },
     state: { paused: pausedAt !== null, note: name },
   };
@@ -226,8 +223,3 @@ const MONTHS = [
   'NOVEMBER',
   'DECEMBER',
 ] as const;
-
-/** Tenants whose ids share a long beginning share a turn: fairness bends a little, nothing else does. */
-function fairnessKey(tenantId: string): string {
-  return [...tenantId].slice(0, MAX_FAIRNESS_KEY_CHARS).join('');
-}

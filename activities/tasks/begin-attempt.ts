@@ -77,7 +77,7 @@ async function decide(
   const due = task.state === 'PROCESSING' ? task.leasedUntil : task.nextAttemptAt;
   if (due !== null && due > at) return { kind: 'step', step: stepOf(task, at) };
   if (task.state === 'QUEUED') return begin(client, task, at);
-  return takeOver(client, dependencies, locked, at);
+  return takeOver(client, dependencies, locked, { at, cancel });
 }
 
 /** The worker that had begun the attempt was lost: whatever it still brings counts for nothing. */
@@ -85,13 +85,14 @@ async function takeOver(
   client: pg.PoolClient,
   dependencies: ActivityDependencies,
   locked: Locked,
-  at: Date,
+  { at, cancel }: { readonly at: Date; readonly cancel: boolean },
 ): Promise<Begun> {
   const { job, task } = locked;
   const attempts = await countAttempts(client, task);
   dependencies.log.warn({ taskId: job.jobId, attempt: task.attempts }, 'the worker of a task was lost');
   if (attempts >= dependencies.settings.taskAttempts) return end(client, dependencies, locked, 'worker_lost');
   await moveTask(client, task, { to: 'QUEUED', at, attempt: task.attempts, code: taskErrorCode('worker_lost') });
+  if (cancel) return end(client, dependencies, { job, task: { ...task, state: 'QUEUED' } }, 'job_cancelled');
   return begin(client, { ...task, state: 'QUEUED' }, at);
 }
 

@@ -95,7 +95,8 @@ async function announce(
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, estimated } = line.usage;
   const code = taskErrorCode(line.errorCode as FailureCode);
   const told = presentTask({
-    ...{ ...task, ...ended, request, result: reply, gone: null },
+    // As GET shows it: a request that is not kept ends with its task.
+    ...{ ...task, ...ended, request: keepsContent(job.terms.storage) ? request : null, result: reply, gone: null },
     usage: isCompleted ? { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, estimated } : null,
     error: isCompleted ? null : { code, message: line.errorMessage ?? taskErrorMessage(code) },
   });

@@ -24,9 +24,11 @@ import type { Principal } from '../../domain/principal.ts';
 import type { Endpoint } from '../../domain/provider.ts';
 import type { Quote } from '../../domain/quote.ts';
 import { inspectRequest } from '../../domain/request-inspection.ts';
+import { keepsContent } from '../../domain/storage-terms.ts';
 import { clampPriority, POLLABLE_MS } from '../../domain/task.ts';
 import { findTaskModel } from '../../domain/task-model.ts';
 import { NO_GROWTH } from '../../domain/tenant-caps.ts';
+import { requireSealing } from '../../encryption/create-cipher.ts';
 import { lockBudgets, reserve } from '../../ledger/reserve.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { once } from './once.ts';
@@ -70,7 +72,10 @@ interface Item {
  * `rate_limited` beyond what this process starts at once.
  */
 export async function createTask(
-  dependencies: Pick<ApiDependencies, 'db' | 'now' | 'catalogue' | 'allowedFetchHosts' | 'limits' | 'workflows'>,
+  dependencies: Pick<
+    ApiDependencies,
+    'db' | 'now' | 'catalogue' | 'cipher' | 'allowedFetchHosts' | 'limits' | 'workflows'
+  >,
   { principal, task, idempotency }: CreateTaskRequest,
 ): Promise<MadeTask> {
   const { db, limits, workflows, allowedFetchHosts } = dependencies;
@@ -127,7 +132,7 @@ interface TaskToStore {
  * so that their locks are held for as short as can be.
  */
 async function storeTask(
-  { now, catalogue }: Pick<ApiDependencies, 'now' | 'catalogue'>,
+  { now, catalogue, cipher }: Pick<ApiDependencies, 'now' | 'catalogue' | 'cipher'>,
   client: pg.PoolClient,
   { owner, keyId, task, item }: TaskToStore,
 ): Promise<{ readonly taskId: string; readonly createdAt: Date; readonly target: ModelTarget }> {
@@ -137,6 +142,8 @@ async function storeTask(
   const { policy } = admission;
   if (admission.facts.accountSuspension !== null)
     throw new GatewayError('tenant_suspended', suspensionMessage(admission.facts.accountSuspension));
+  // Its reply is to be sealed: without a key that is known to be impossible.
+  if (!keepsContent(policy.storage)) requireSealing(cipher);
   if (admission.openTasks >= policy.taskConcurrency) throw tooManyTasks(policy.taskConcurrency);
   const facts = factsOf(task, item.group, { taskId, createdAt, admission });
   const { quote, target, verdict } = requireAccepted(judgeAdmission(facts), task);

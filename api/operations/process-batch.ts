@@ -12,6 +12,8 @@ import type { DocumentColumn, RunMode } from '../../domain/document.ts';
 import { DEFAULT_DOCUMENT_MODEL } from '../../domain/document-items.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
+import { keepsContent } from '../../domain/storage-terms.ts';
+import { requireSealing } from '../../encryption/create-cipher.ts';
 import { admitDocuments } from '../../ledger/admit-documents.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { type KeptAnswer, once } from './once.ts';
@@ -57,7 +59,7 @@ export async function processBatch(dependencies: ProcessDependencies, request: P
   return answer;
 }
 
-type ProcessDependencies = Pick<ApiDependencies, 'db' | 'now' | 'catalogue' | 'workflows'>;
+type ProcessDependencies = Pick<ApiDependencies, 'db' | 'now' | 'catalogue' | 'cipher' | 'workflows'>;
 
 function startable(
   { run_id: runId, mode, model, documents }: StartedRun,
@@ -69,7 +71,7 @@ function startable(
 }
 
 async function startRun(
-  { now, catalogue }: ProcessDependencies,
+  { now, catalogue, cipher }: ProcessDependencies,
   client: pg.PoolClient,
   batch: DocumentBatchRow,
   { principal, asked }: ProcessRequest,
@@ -95,7 +97,8 @@ async function startRun(
     details: { run_id: runId, mode, documents: documents.length },
   });
   // Last, since budgets and caps are locked last.
-  await admitDocuments(client, catalogue, { ...run, apiKeyId: principal.keyId, files: documents });
+  const { terms } = await admitDocuments(client, catalogue, { ...run, apiKeyId: principal.keyId, files: documents });
+  if (!keepsContent(terms.storage)) requireSealing(cipher);
   return { run_id: runId, batch_name: name, mode, model, documents: documents.length, columns };
 }
 

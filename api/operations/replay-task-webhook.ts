@@ -23,13 +23,15 @@ export async function replayTaskWebhook(
   dependencies: Pick<ApiDependencies, 'db' | 'cipher' | 'now'>,
   request: TaskRequest & { readonly idempotency: IdempotentRequest | null },
 ): Promise<KeptAnswer> {
-  return inTransaction(dependencies.db, (client) =>
-    once(client, request.idempotency, async () => {
+  return inTransaction(dependencies.db, async (client) => {
+    // Also of a call that is repeated: after its 24 hours a task is unknown to every call.
+    await getOwnedTask(dependencies, client, request);
+    return once(client, request.idempotency, async () => {
       const deliveries = await replayAll(dependencies, client, request);
       const answer: TaskReplay = { id: request.taskId, deliveries };
       return { status: 202, body: JSON.stringify(answer) };
-    }),
-  );
+    });
+  });
 }
 
 async function replayAll(

@@ -209,8 +209,12 @@ const client = new DocumentClient({
   webhookSecret: setting('WEBHOOK_SECRET'),
   pollMs: Number(setting('POLL_SECONDS', '60')) * 1_000,
 });
-const server = createServer(async (request, response) => {
-  response.writeHead(client.receive(request.headers, await buffer(request))).end();
+const server = createServer((request, response) => {
+  buffer(request).then(
+    (body) => response.writeHead(client.receive(request.headers, body)).end(),
+    // Broken off by whoever called: nothing was told.
+    () => request.destroy(),
+  );
 }).listen(Number(setting('WEBHOOK_PORT', '8090')));
 
 try {

@@ -174,15 +174,24 @@ const client = new TaskClient({
   webhookSecret: setting('WEBHOOK_SECRET'),
   pollMs: Number(setting('POLL_SECONDS', '60')) * 1_000,
 });
-const server = createServer(async (request, response) => {
-  response.writeHead(client.receive(request.headers, await buffer(request))).end();
+const server = createServer((request, response) => {
+  buffer(request).then(
+    (body) => response.writeHead(client.receive(request.headers, body)).end(),
+    // Broken off by whoever called: nothing was told.
+    () => request.destroy(),
+  );
 }).listen(Number(setting('WEBHOOK_PORT', '8090')));
 
 try {
   const answered = await client.run(`${work}/first`, taskType, first);
   if (answered.response === null) throw new Error(`the first task failed: ${answered.error?.code}`);
+  const { text } = answered.response;
   // The order of queued tasks means nothing: what needs the first reply is queued once that is there.
-  const next = await client.run(`${work}/second`, taskType, second.replace('{}', answered.response.text));
+  const next = await client.run(
+    `${work}/second`,
+    taskType,
+    second.replace('{}', () => text),
+  );
   console.log(next.response?.text ?? `the second task failed: ${next.error?.code}`);
 } finally {
   server.close();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
@@ -125,6 +125,17 @@ async function sendForged(hook: string, secret: string): Promise<number[]> {
   return [await send(otherSecret, new Date()), await send(secret, new Date(Date.now() - 3_600_000))];
 }
 
+/** A call that is broken off half way, which anybody can make. */
+async function breakOff(hook: string): Promise<void> {
+  const { hostname, port } = new URL(hook);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write('POST /hook HTTP/1.1\r\nhost: hook\r\ncontent-length: 100\r\n\r\nhalf of it');
+  socket.end();
+  socket.resume();
+  await once(socket, 'close');
+}
+
 async function newSecret(caller: Caller): Promise<string> {
   return (await caller.call<{ secret: string }>('POST', '/v1/webhooks/job-secret/rotate', {})).secret;
 }
@@ -159,6 +170,7 @@ test.each([
         async () => (await caller.fetch(`/v1/async/task/${taskId}/webhook/replay`, { method: 'POST' })).status === 202,
       );
       await eventually(() => client.lines().some((line) => /^\w+ came again$/.test(line)));
+      await breakOff(client.hook);
       expect(await sendForged(client.hook, secret)).toEqual([400, 400]);
 
       // The second task was posted with what the first replied, and is found although nothing told of it.
@@ -166,9 +178,10 @@ test.each([
       road.letThrough();
       expect(await client.ended).toBe(0);
       const lines = client.lines();
-      expect(lines.slice(2)).toEqual([
-        'a call with a wrong signature was refused',
-        'a call with a wrong signature was refused',
+      const wrong = 'a call with a wrong signature was refused';
+      // Half a call is one of them to a server that hands on what came.
+      expect(lines.filter((line) => line === wrong).length).toBeGreaterThanOrEqual(2);
+      expect(lines.slice(2).filter((line) => line !== wrong)).toEqual([
         expect.stringMatching(/^task_\w+ COMPLETED, found by polling$/),
         expect.any(String),
       ]);

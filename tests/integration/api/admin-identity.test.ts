@@ -111,7 +111,7 @@ describe('policy', () => {
     ['content_retention_ms', 1],
     ['credential_wait_ms', 0],
     ['max_items_per_shard', 0],
-    ['task_concurrency', 0],
+    ['task_concurrency', -1],
     ['max_drafts', 1.5],
     ['max_open_items', 1_000_000_001],
     ['max_stored_bytes', -1],

@@ -345,6 +345,25 @@ test("Temporal's own cancel ends a queued task likewise, and lets one under way 
   expect(await attempt).toEqual({ kind: 'over', state: 'COMPLETED' });
 });
 
+test('a task that was cancelled while it was asked for is not asked for again once its worker is lost', async () => {
+  heldCalls();
+  const tenant = await tasks.caller();
+  const taskId = await tasks.create(tenant);
+  void tasks.attempt(taskId).catch(() => undefined);
+  await eventually(() => provider.completes.length === 1);
+  tasks.advance(16_000);
+  expect(await tasks.attempt(taskId, { cancel: true })).toEqual({ kind: 'over', state: 'FAILED' });
+  expect(await tasks.history(taskId)).toEqual([
+    'QUEUED 0',
+    'PROCESSING 1',
+    'QUEUED 1 LEASE_LOST',
+    'FAILED 1 CANCELLED',
+  ]);
+  expect(provider.completes).toHaveLength(1);
+  expect(await tasks.money(taskId)).toMatchObject({ settled: 0n, held: 0n });
+  expect(await tasks.openSlots(tenant)).toBe(0);
+});
+
 test('no transaction is open while the provider is asked', async () => {
   const calls = heldCalls();
   const taskId = await tasks.create(await tasks.caller());

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import type { ApiCaller } from '../../harness/api.ts';
+import { createCipher } from '../../../encryption/create-cipher.ts';
+import { type ApiCaller, createTestApi } from '../../harness/api.ts';
 import { insertTenant } from '../../harness/jobs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { TASKS, TaskFixture } from './task-fixture.ts';
@@ -38,6 +39,13 @@ describe('POST /v1/async/task answers 202 with the task', () => {
     const read = await caller.get(`${TASKS}/${made.json.id}`);
     expect([read.status, read.json]).toEqual([200, made.json]);
     expect(api.workflows.calls.at(-1)).toEqual(['startTask', made.json.id, 'anthropic', 'claude-haiku-5-5']);
+  });
+
+  test('max tokens in the name that the newest models of every provider take', async () => {
+    const id = await fixture.post(caller, { payload: { prompt: 'Paris?', maxTokens: 50 } });
+    await fixture.attempt(id);
+    expect(fixture.provider.completes.at(-1)?.request).toMatchObject({ max_completion_tokens: 50 });
+    expect((await caller.get(`${TASKS}/${id}`)).json.payload).toMatchObject({ maxTokens: 50 });
   });
 
   test('on the provider of its type: an alias leads to its target there', async () => {
@@ -245,6 +253,17 @@ describe('what is known to be impossible is refused at POST and not stored', () 
     expect(await fixture.rows(poor)).toEqual(NOTHING);
   });
 
+  test('a reply that would have to be sealed, of a gateway without a key to seal with', async () => {
+    const keyless = createTestApi(db, { now: fixture.now, cipher: createCipher([]) });
+    const other = await keyless.caller('tenant_admin', { tenantId });
+    expect((await other.post(TASKS, ASK)).status).toBe(202);
+    await setPolicy({ storage: 'hashes' });
+    const before = await fixture.rows(tenantId);
+    const { status, json } = await other.post(TASKS, ASK);
+    expect([status, json.error.code]).toEqual([422, 'ENCRYPTION_NOT_CONFIGURED']);
+    expect(await fixture.rows(tenantId)).toEqual(before);
+  });
+
   test('what only batches cannot do is no obstacle: a model that runs in none, and has no price there', async () => {
     await db.pool.query(
       `INSERT INTO capability_overrides (override_id, tenant_id, provider, endpoint, model, is_allowed, reason, created_by)
@@ -421,6 +440,21 @@ describe('24 hours after its end polling answers 404 NOT_FOUND, the answer for a
     fixture.clockMs += 1_000;
     expect(await seen(method, `${TASKS}/${id}${rest}`)).toEqual(unknown);
     expect((await fixture.rows(tenantId))['tasks']).toBe(1);
+  });
+
+  test('also to a replay that is repeated under its Idempotency-Key', async () => {
+    await caller.post('/v1/webhooks', { url: 'https://example.com/hook' });
+    const id = await fixture.post(caller);
+    await fixture.attempt(id);
+    await db.pool.query("UPDATE webhook_deliveries SET state = 'delivered', ended_at = now() WHERE tenant_id = $1", [
+      tenantId,
+    ]);
+    const replay = () =>
+      caller.call('POST', `${TASKS}/${id}/webhook/replay`, { headers: { 'idempotency-key': 'again' } });
+    expect((await replay()).status).toBe(202);
+    expect((await replay()).status).toBe(202);
+    fixture.clockMs += 24 * HOUR_MS;
+    expect((await replay()).status).toBe(404);
   });
 });
 

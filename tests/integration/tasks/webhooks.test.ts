@@ -75,6 +75,15 @@ describe('the webhook of a task is called at its end', () => {
     expect(data.response.text).toBe('Paris');
   });
 
+  test.each(['pointers', 'hashes'])('under %s too', async (storage) => {
+    await db.pool.query('UPDATE tenants SET policy = $2 WHERE tenant_id = $1', [tenantId, JSON.stringify({ storage })]);
+    const id = await ended();
+    await deliver();
+    const { data } = JSON.parse(receiver.calls[0]?.bytes.toString() ?? '{}');
+    expect(data).toEqual((await caller.get(`${TASKS}/${id}`)).json);
+    expect(data).toMatchObject({ payload: null, response: { text: 'Paris' }, content: 'not_stored' });
+  });
+
   test('also when it failed, and when it was cancelled', async () => {
     const id = await tasks.post(caller, { webhookUrl: receiver.url });
     await caller.call('DELETE', `${TASKS}/${id}`);
@@ -202,19 +211,27 @@ describe('POST /v1/async/task/{id}/webhook/replay', () => {
     expect(await refusal(none)).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('no webhook') });
   });
 
-  test('ends 24 hours after the end, by the task and by the delivery alike; automatic retries go on regardless', async () => {
-    await caller.post('/v1/webhooks', { url: receiver.url, give_up_after_seconds: 48 * 3_600 });
-    const id = await tasks.post(caller);
-    await tasks.attempt(id);
-    receiver.answer = answers(500);
-    tasks.clockMs += 24 * HOUR_MS + 1_000;
-    webhooks.clockMs = tasks.clockMs;
-    const { deliveryId } = await onlyDelivery();
-    expect(await webhooks.attempt(deliveryId)).toMatchObject({ kind: 'again' });
-    receiver.answer = answers(204);
-    expect(await webhooks.attempt(deliveryId)).toEqual({ kind: 'over', state: 'delivered' });
-    expect((await caller.post(`${TASKS}/${id}/webhook/replay`)).status).toBe(404);
-    const byDelivery = await caller.post(`/v1/webhooks/deliveries/${deliveryId}/replay`);
-    expect([byDelivery.status, byDelivery.json.error]).toEqual([409, 'conflict']);
-  });
+  test.each(['raw', 'hashes'])(
+    'ends 24 hours after the end, by the task and by the delivery alike; automatic retries go on regardless (%s)',
+    async (storage) => {
+      await db.pool.query('UPDATE tenants SET policy = $2 WHERE tenant_id = $1', [
+        tenantId,
+        JSON.stringify({ storage }),
+      ]);
+      await caller.post('/v1/webhooks', { url: receiver.url, give_up_after_seconds: 48 * 3_600 });
+      const id = await tasks.post(caller);
+      await tasks.attempt(id);
+      receiver.answer = answers(500);
+      tasks.clockMs += 24 * HOUR_MS + 1_000;
+      webhooks.clockMs = tasks.clockMs;
+      await runRetention();
+      const { deliveryId } = await onlyDelivery();
+      expect(await webhooks.attempt(deliveryId)).toMatchObject({ kind: 'again' });
+      receiver.answer = answers(204);
+      expect(await webhooks.attempt(deliveryId)).toEqual({ kind: 'over', state: 'delivered' });
+      expect((await caller.post(`${TASKS}/${id}/webhook/replay`)).status).toBe(404);
+      const byDelivery = await caller.post(`/v1/webhooks/deliveries/${deliveryId}/replay`);
+      expect([byDelivery.status, byDelivery.json.error]).toEqual([409, 'conflict']);
+    },
+  );
 });
