@@ -112,7 +112,7 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
   return {
     provider: compatible?.provider ?? 'openai',
     inputFraming: { prefix: '', separator: '\n', suffix: '\n' },
-    encodeItem: (item) => encodeItem(item, pathPrefix),
+    encodeItem: (item) => encodeItem(item, { pathPrefix, isOpenAi: compatible === undefined }),
     uploadInput,
     createBatch,
     findBatches: (input) => findBatches(input, (query) => fetchList(query, input.signal)),
@@ -123,7 +123,7 @@ export function createOpenAiProvider(settings: OpenAiSettings): BatchProvider {
     downloadFile,
     deleteFiles,
     decodeLine,
-    complete: (input) => complete(input, { client, idleTimeoutMs }),
+    complete: (input) => complete(input, { client, idleTimeoutMs, isOpenAi: compatible === undefined }),
   };
 }
 

@@ -24,7 +24,7 @@ import { judgeBody } from './result-body.ts';
  */
 export async function complete(
   input: CompleteInput,
-  { client, idleTimeoutMs }: { client: OpenAI; idleTimeoutMs: number },
+  { client, idleTimeoutMs, isOpenAi }: { client: OpenAI; idleTimeoutMs: number; isOpenAi: boolean },
 ): Promise<DirectAnswer> {
   const { endpoint, request, signal, timeoutMs = DIRECT_TIMEOUT_MS } = input;
   refuseStreaming(request);
@@ -35,7 +35,7 @@ export async function complete(
   let reply: Awaited<ReturnType<typeof readReplyObject>>;
   try {
     reply = await withDeadline({ signal, timeoutMs }, async (deadline) => {
-      const options = { body: toBody(input), signal: deadline, timeout: timeoutMs };
+      const options = { body: toBody(input, { isOpenAi }), signal: deadline, timeout: timeoutMs };
       const response = await client.post(path, options).asResponse();
       return readReplyObject(response, { idleTimeoutMs, signal: deadline });
     });

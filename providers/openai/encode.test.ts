@@ -48,5 +48,19 @@ test('refuses an endpoint OpenAI does not have before anything is sent', () => {
 });
 
 test("writes another provider's own path before the endpoint", () => {
-  expect(JSON.parse(encodeItem({ ...item, request: {} }, '')).url).toBe('/chat/completions');
+  expect(JSON.parse(encodeItem({ ...item, request: {} }, { pathPrefix: '', isOpenAi: false })).url).toBe(
+    '/chat/completions',
+  );
+});
+
+test.each([
+  [{ max_tokens: 20 }, true, { max_completion_tokens: 20 }],
+  [{ max_tokens: 20, max_completion_tokens: 20 }, true, { max_completion_tokens: 20 }],
+  [{ max_completion_tokens: 20 }, true, { max_completion_tokens: 20 }],
+  // A contradiction is OpenAI's to judge.
+  [{ max_tokens: 20, max_completion_tokens: 10 }, true, { max_tokens: 20, max_completion_tokens: 10 }],
+  [{ max_tokens: 20 }, false, { max_tokens: 20 }],
+])('%j of a chat, to OpenAI itself: %s, is sent as %j', (request, isOpenAi, sent) => {
+  const { body } = JSON.parse(encodeItem({ ...item, request }, { pathPrefix: '/v1', isOpenAi }));
+  expect(body).toEqual({ ...sent, model: 'gpt-4.1-mini' });
 });

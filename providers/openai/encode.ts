@@ -21,17 +21,30 @@ export function mapEndpoint<Prefix extends string>(endpoint: Endpoint, pathPrefi
   throw rejectedError(`OpenAI has no endpoint for ${endpoint}`);
 }
 
+/** How a provider of OpenAI's API departs from OpenAI itself. */
+export interface Dialect {
+  /** What stands before the path in the `url` of an input line. */
+  readonly pathPrefix: string;
+  readonly isOpenAi: boolean;
+}
+const OPENAI: Dialect = { pathPrefix: OPENAI_PATH_PREFIX, isOpenAi: true };
+
 /** One line of a batch input file (OpenAI Batch API docs, "request input object"). */
-export function encodeItem(
-  { providerItemId, endpoint, model, request }: EncodableItem,
-  pathPrefix: string = OPENAI_PATH_PREFIX,
-): string {
-  const url = mapEndpoint(endpoint, pathPrefix);
-  const line = { custom_id: providerItemId, method: 'POST', url, body: toBody({ request, model }) };
-  return writeInputLine(line);
+export function encodeItem(item: EncodableItem, dialect: Dialect = OPENAI): string {
+  const url = mapEndpoint(item.endpoint, dialect.pathPrefix);
+  return writeInputLine({ custom_id: item.providerItemId, method: 'POST', url, body: toBody(item, dialect) });
 }
 
-/** What an endpoint is sent, in a line and by itself. */
-export function toBody({ request, model }: Pick<EncodableItem, 'request' | 'model'>): object {
-  return { ...request, model };
+/**
+ * What an endpoint is sent, in a line and by itself. OpenAI's reasoning models refuse `max_tokens`, and all of its chat models take
+ * `max_completion_tokens` in its place (openai SDK, `ChatCompletionCreateParams`); compatible providers may know the old name alone.
+ */
+export function toBody(
+  { endpoint, request, model }: Pick<EncodableItem, 'endpoint' | 'request' | 'model'>,
+  { isOpenAi }: Pick<Dialect, 'isOpenAi'>,
+): object {
+  const { max_tokens: limit, ...rest } = request;
+  const isOldName = isOpenAi && endpoint === 'chat.completions' && limit !== undefined;
+  if (!isOldName || (rest['max_completion_tokens'] ?? limit) !== limit) return { ...request, model };
+  return { ...rest, max_completion_tokens: limit, model };
 }

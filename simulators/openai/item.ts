@@ -20,6 +20,9 @@ export function fateOf(item: Item): Fate {
   return itemError(item) === undefined ? 'succeeds' : 'fails';
 }
 
+/** Models that reason take `max_completion_tokens` alone (openai SDK, `ChatCompletionCreateParams.max_tokens`). */
+const REASONS = /^(?:gpt-[5-9]|o\d)/;
+
 /** The error an item is answered with, or undefined when it gets a reply. */
 export function itemError(item: Item): { status: number; body: { error: OpenAiError } } | undefined {
   const { endpoint, body, directives } = item;
@@ -37,11 +40,20 @@ export function itemError(item: Item): { status: number; body: { error: OpenAiEr
     return badRequest(`The simulator does not know the error ${directives.error}.`, inputField);
   }
   if (directives.invalid) return badRequest(`Invalid value for '${inputField}'.`, inputField, 'invalid_value');
+  if (endpoint === '/v1/chat/completions' && isPresent(body['max_tokens']) && REASONS.test(String(body['model']))) {
+    const message =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    return badRequest(message, 'max_tokens', 'unsupported_parameter');
+  }
   const input = body[inputField];
-  if (input === undefined || input === null || (Array.isArray(input) && input.length === 0)) {
+  if (!isPresent(input) || (Array.isArray(input) && input.length === 0)) {
     return badRequest(`Missing required parameter: '${inputField}'.`, inputField, 'missing_required_parameter');
   }
   return undefined;
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 function badRequest(message: string, param: string, code: string | null = null) {

@@ -25,6 +25,17 @@ test('answers the same prompt with the same text, and another with another', () 
   expect(chat('one').body).not.toEqual(chat('two').body);
 });
 
+test.each([
+  ['gpt-5.6-luna', 400],
+  ['gpt-6.2-sol', 400],
+  ['o4-mini', 400],
+  ['gpt-4o-mini', 200],
+  ['gpt-4.1', 200],
+])('%s answers a chat with max_tokens with %d, and with max_completion_tokens as any', (model, status) => {
+  expect(chat('one', { model, max_tokens: 9 }).status).toBe(status);
+  expect(chat('one', { model, max_completion_tokens: 9 }).status).toBe(200);
+});
+
 test('reports the usage a prompt asks for, cached tokens included in the input', () => {
   expect(chat('[[sim:usage=1000,800,100]][[sim:cache_write=30]][[sim:reasoning=40]]')).toMatchObject({
     usage: { input: 1000, cached: 800, output: 100 },
