@@ -4,6 +4,7 @@ import type { OpenRun } from '../db/document-runs.ts';
 import type { OpenJob } from '../db/open-jobs.ts';
 import type { OverdueTask } from '../db/overdue-tasks.ts';
 import type { StartableDelivery } from '../db/webhook-deliveries.ts';
+import type { PdfTextReader } from '../documents/pdf-text-reader.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { ProviderAdapters } from '../providers/provider-adapters.ts';
@@ -25,6 +26,7 @@ export interface ActivityDependencies {
   readonly tasks: TaskControl;
   readonly runs: DocumentRunControl;
   readonly transfers: TransferSlots;
+  readonly pdfTexts: Pick<PdfTextReader, 'read'>;
   /** Of documents that are being read and sent. */
   readonly documentBytes: ByteBudget;
   readonly settings: EngineSettings;

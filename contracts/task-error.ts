@@ -34,7 +34,6 @@ export const TASK_CODE_OF = {
   nothing_to_retry: 'CONFLICT',
   request_not_stored: 'CONFLICT',
   nothing_to_process: 'CONFLICT',
-  document_busy: 'CONFLICT',
   content_deleted: 'CONTENT_DELETED',
   content_expired: 'CONTENT_DELETED',
   content_lost: 'CONTENT_DELETED',

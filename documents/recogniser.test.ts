@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DocumentLimits } from '../domain/document-facts.ts';
-import { DEFAULT_RECOGNISER_BOUNDS, Recogniser } from './recogniser.ts';
+import { DEFAULT_THREAD_BOUNDS } from './document-threads.ts';
+import { PdfTextReader } from './pdf-text-reader.ts';
+import { Recogniser } from './recogniser.ts';
 import { bombPdf, samplePdf } from './testing/sample-files.ts';
 
 const LIMITS: DocumentLimits = { maxBytes: 1_000_000, maxPages: 3, maxPixels: 1_000 };
@@ -15,7 +17,7 @@ const fileOf = (bytes: Uint8Array) => ({
 });
 
 test('files are read whole, one after the other where there are more than threads', async () => {
-  const recogniser = new Recogniser({ ...DEFAULT_RECOGNISER_BOUNDS, threads: 1 });
+  const recogniser = new Recogniser({ ...DEFAULT_THREAD_BOUNDS, threads: 1 });
   const files = [await samplePdf(), Buffer.from('a,b\n1,2\n'), Buffer.from('some text')];
   const found = await Promise.all(files.map((file) => recogniser.recognise(fileOf(file), LIMITS)));
   expect(found.map((each) => (each.kind === 'document' ? each.facts.mediaType : each.fault))).toEqual([
@@ -26,7 +28,7 @@ test('files are read whole, one after the other where there are more than thread
 });
 
 test('a small PDF that unpacks to more than the bounds is refused before it takes as much, and the next one is read', async () => {
-  const bounds = { ...DEFAULT_RECOGNISER_BOUNDS, threads: 1, memoryBytes: 64 * MIB };
+  const bounds = { ...DEFAULT_THREAD_BOUNDS, threads: 1, memoryBytes: 64 * MIB };
   const recogniser = new Recogniser(bounds);
   const bomb = await bombPdf(100 * MIB);
   expect(bomb.length).toBeLessThan(MIB);
@@ -37,13 +39,13 @@ test('a small PDF that unpacks to more than the bounds is refused before it take
 });
 
 test('a file that keeps a thread busy for too long is refused', async () => {
-  const recogniser = new Recogniser({ ...DEFAULT_RECOGNISER_BOUNDS, threads: 1, timeoutMs: 1 });
+  const recogniser = new Recogniser({ ...DEFAULT_THREAD_BOUNDS, threads: 1, timeoutMs: 1 });
   const file = fileOf(await samplePdf());
   expect(await recogniser.recognise(file, LIMITS)).toEqual({ kind: 'fault', fault: 'costly' });
 });
 
 test('what reading the file throws is passed on, and the turn given back', async () => {
-  const recogniser = new Recogniser({ ...DEFAULT_RECOGNISER_BOUNDS, threads: 1 });
+  const recogniser = new Recogniser({ ...DEFAULT_THREAD_BOUNDS, threads: 1 });
   const broken = {
     byteLength: 1,
     // biome-ignore lint/correctness/useYield: it fails before there is anything
@@ -53,4 +55,14 @@ test('what reading the file throws is passed on, and the turn given back', async
   };
   await expect(recogniser.recognise(broken, LIMITS)).rejects.toThrow('disk');
   expect(await recogniser.recognise(fileOf(Buffer.from('text')), LIMITS)).toMatchObject({ kind: 'document' });
+});
+
+test('the text of a PDF is read within the same bounds', async () => {
+  const reader = new PdfTextReader({ ...DEFAULT_THREAD_BOUNDS, threads: 1, memoryBytes: 64 * MIB });
+  const text = await reader.read(await samplePdf());
+  expect(text).toContain('[page 1]');
+  const before = process.memoryUsage.rss();
+  expect(await reader.read(await bombPdf(100 * MIB))).toBeNull();
+  expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB);
+  expect(await reader.read(await samplePdf())).toBe(text);
 });

@@ -1,139 +1,17 @@
-import { Worker } from 'node:worker_threads';
 import type { DocumentLimits, Recognition } from '../domain/document-facts.ts';
+import { COSTLY, DocumentThreads, type ThreadBounds, type UnknownFile } from './document-threads.ts';
 
-const MIB = 1024 * 1024;
-
-/** What reading one file may take before it is called costly. */
-export interface RecogniserBounds {
-  /** Files that are read at once; others wait their turn. */
-  readonly threads: number;
-  readonly timeoutMs: number;
-  /** Of a thread, its heap and its buffers together. */
-  readonly memoryBytes: number;
-}
-
-export const DEFAULT_RECOGNISER_BOUNDS: RecogniserBounds = { threads: 2, timeoutMs: 30_000, memoryBytes: 512 * MIB };
-
-/** How often a thread's memory is looked at. Unpacking gains some 20 MB in it. */
-const WATCH_MS = 50;
-/** A thread that has nothing to do ends after it. */
-const IDLE_MS = 10_000;
-
-/** A file to be recognised. It is read once its turn has come. */
-export interface UnknownFile {
-  readonly byteLength: number;
-  readonly read: () => AsyncIterable<Uint8Array>;
-}
-
-interface Thread {
-  readonly worker: Worker;
-  idle: NodeJS.Timeout | null;
-}
-
-const THREAD = new URL('./recognition-thread.ts', import.meta.url);
-
-/**
- * Recognises files in threads that know no environment and may take so much time and memory. What an attacker unpacks to
- * gigabytes, or keeps a parser busy with, costs a thread and is refused; the process goes on.
- */
+/** Tells what a file is, in a thread of its own: one that takes too much is refused as `costly`. */
 export class Recogniser {
-  readonly #bounds: RecogniserBounds;
-  readonly #idle: Thread[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #busy = 0;
+  readonly #threads: DocumentThreads;
 
-  constructor(bounds: RecogniserBounds = DEFAULT_RECOGNISER_BOUNDS) {
-    this.#bounds = bounds;
+  constructor(bounds?: ThreadBounds) {
+    this.#threads = new DocumentThreads(bounds);
   }
 
   /** Throws what reading the file throws, and for a fault of the thread itself. */
   async recognise(file: UnknownFile, limits: DocumentLimits): Promise<Recognition> {
-    await this.#takeTurn();
-    try {
-      const bytes = await readWhole(file);
-      return await this.#ask(this.#idle.pop() ?? this.#start(), bytes, limits);
-    } finally {
-      this.#busy -= 1;
-      this.#waiting.shift()?.();
-    }
+    const answer = await this.#threads.ask<Recognition>(file, { kind: 'recognise', limits });
+    return answer === COSTLY ? { kind: 'fault', fault: 'costly' } : answer;
   }
-
-  async #takeTurn(): Promise<void> {
-    while (this.#busy >= this.#bounds.threads) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#waiting.push(resolve);
-      await promise;
-    }
-    this.#busy += 1;
-  }
-
-  #start(): Thread {
-    const maxOldGenerationSizeMb = Math.floor(this.#bounds.memoryBytes / MIB);
-    return { worker: new Worker(THREAD, { env: {}, resourceLimits: { maxOldGenerationSizeMb } }), idle: null };
-  }
-
-  async #ask(thread: Thread, bytes: Uint8Array<ArrayBuffer>, limits: DocumentLimits): Promise<Recognition> {
-    const { worker } = thread;
-    if (thread.idle !== null) clearTimeout(thread.idle);
-    worker.ref();
-    const { promise, resolve, reject } = Promise.withResolvers<Recognition>();
-    const onError = (error: Error) => (isOutOfMemory(error) ? resolve(COSTLY) : reject(error));
-    const onExit = () => resolve(COSTLY);
-    worker.once('message', resolve);
-    worker.once('error', onError);
-    worker.once('exit', onExit);
-    const deadline = setTimeout(() => resolve(COSTLY), this.#bounds.timeoutMs);
-    const watch = setInterval(() => void this.#watch(worker, () => resolve(COSTLY)), WATCH_MS);
-    worker.postMessage({ bytes, limits }, [bytes.buffer]);
-    try {
-      const answer = await promise;
-      if (answer === COSTLY) await worker.terminate();
-      else this.#rest(thread);
-      return answer;
-    } catch (error) {
-      await worker.terminate();
-      throw error;
-    } finally {
-      clearTimeout(deadline);
-      clearInterval(watch);
-      worker.off('message', resolve);
-      worker.off('error', onError);
-      worker.off('exit', onExit);
-    }
-  }
-
-  /** Buffers lie outside of the heap that the thread's own limit is for. */
-  async #watch(worker: Worker, onTooMuch: () => void): Promise<void> {
-    try {
-      const { used_heap_size: heap, external_memory: buffers } = await worker.getHeapStatistics();
-      if (heap + (buffers ?? 0) > this.#bounds.memoryBytes) onTooMuch();
-    } catch {
-      // It has ended, which its own event tells.
-    }
-  }
-
-  #rest(thread: Thread): void {
-    thread.worker.unref();
-    this.#idle.push(thread);
-    thread.idle = setTimeout(() => {
-      this.#idle.splice(this.#idle.indexOf(thread), 1);
-      void thread.worker.terminate();
-    }, IDLE_MS).unref();
-  }
-}
-
-const COSTLY: Recognition = { kind: 'fault', fault: 'costly' };
-
-function isOutOfMemory(error: Error): boolean {
-  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-async function readWhole({ byteLength, read }: UnknownFile): Promise<Uint8Array<ArrayBuffer>> {
-  const whole = new Uint8Array(byteLength);
-  let at = 0;
-  for await (const chunk of read()) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

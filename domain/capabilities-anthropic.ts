@@ -5,7 +5,7 @@ import {
   DEFAULT_MAX_ITEM_BYTES,
   type FeatureRefusal,
 } from './capability-row.ts';
-import { NO_STREAM, UNPRICED, UNTRANSLATABLE } from './common-refusals.ts';
+import { NO_STREAM, UNPRICED, UNTRANSLATABLE } from './refusals-of-every-provider.ts';
 
 export type AnthropicApiVersion = '2026-10-21' | '2023-06-01';
 

@@ -5,7 +5,7 @@ import {
   DEFAULT_MAX_ITEM_BYTES,
   type FeatureRefusal,
 } from './capability-row.ts';
-import { NO_STREAM, UNPRICED, UNTRANSLATABLE } from './common-refusals.ts';
+import { NO_STREAM, UNPRICED, UNTRANSLATABLE } from './refusals-of-every-provider.ts';
 
 const SOURCE = 'Gemini API batch, rate limit and files docs, @google/genai types (read 2026-11-30)';
 

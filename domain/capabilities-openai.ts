@@ -1,5 +1,5 @@
 import { type BatchLifetime, type BatchLimits, type CapabilityRow, DEFAULT_MAX_ITEM_BYTES } from './capability-row.ts';
-import { NO_STREAM, UNPRICED } from './common-refusals.ts';
+import { NO_STREAM, UNPRICED } from './refusals-of-every-provider.ts';
 
 const SOURCE = 'OpenAI Batch API guide and reference, openai SDK types (read 2026-11-30)';
 

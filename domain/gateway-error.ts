@@ -31,7 +31,6 @@ export const STATUS_OF = {
   nothing_to_retry: 409,
   request_not_stored: 409,
   nothing_to_process: 409,
-  document_busy: 409,
   content_deleted: 410,
   content_expired: 410,
   content_lost: 410,

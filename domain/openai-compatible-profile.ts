@@ -1,9 +1,9 @@
 import { OPENAI_LIFETIME, OPENAI_LIMITS } from './capabilities-openai.ts';
 import type { BatchLifetime, BatchLimits, CapabilityRow, FeatureRefusal } from './capability-row.ts';
 import type { ProviderProfile } from './catalogue.ts';
-import { NO_STREAM, UNPRICED } from './common-refusals.ts';
 import { type ModelKind, type PriceRow, START_OF_BOOK, type TokenRates } from './price-row.ts';
 import type { Endpoint, Provider } from './provider.ts';
+import { NO_STREAM, UNPRICED } from './refusals-of-every-provider.ts';
 import { FEATURES_OF_ENDPOINT, type Feature } from './request-features.ts';
 
 /** Prices of one million tokens; a cache that has none costs what input does. */

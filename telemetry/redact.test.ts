@@ -15,6 +15,10 @@ test.each([
   'content',
   'input',
   'request_body',
+  'text',
+  'line_items',
+  'file_name',
+  'batch_name',
 ])('hides the value of %s', (name) => {
   expect(redact({ [name]: 'secret' })).toEqual({ [name]: '[redacted]' });
 });
@@ -36,9 +40,9 @@ test('ends on a cycle and bounds lists and texts', () => {
   const cycle: Record<string, unknown> = {};
   cycle['self'] = cycle;
   expect(JSON.stringify(redact(cycle))).toContain('[deeper]');
-  const { list, text } = redact({ list: Array.from({ length: 60 }, () => 1), text: 'x'.repeat(5000) });
+  const { list, note } = redact({ list: Array.from({ length: 60 }, () => 1), note: 'x'.repeat(5000) });
   expect(list).toHaveLength(51);
-  expect(text).toHaveLength(2001);
+  expect(note).toHaveLength(2001);
 });
 
 test('makes bigints, dates and bytes readable', () => {

@@ -30,6 +30,13 @@ const SENSITIVE_NAMES: ReadonlySet<string> = new Set([
   'instructions',
   'system',
   'raw',
+  'text',
+  'reply',
+  'rows',
+  'lineitems',
+  'filename',
+  'batchname',
+  'columns',
 ]);
 
 const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [

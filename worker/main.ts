@@ -17,6 +17,8 @@ import {
 } from '../db/intake/intake-settings.ts';
 import { SpoolSpace } from '../db/intake/spool-space.ts';
 import { ensurePartitions } from '../db/partitions.ts';
+import { DEFAULT_THREAD_BOUNDS } from '../documents/document-threads.ts';
+import { PdfTextReader } from '../documents/pdf-text-reader.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../domain/gateway-catalogue.ts';
 import type { Cipher } from '../encryption/cipher.ts';
@@ -147,6 +149,7 @@ async function createDependencies(
     tasks: createTaskControl(client),
     runs: createDocumentRunControl(client),
     transfers: new TransferSlots(TRANSFERS_AT_ONCE),
+    pdfTexts: new PdfTextReader({ ...DEFAULT_THREAD_BOUNDS, threads: 1 }),
     documentBytes: new ByteBudget(DOCUMENT_BYTES),
     settings: {
       pollMinMs: config.pollMinMs,

@@ -2,7 +2,6 @@ import { documentFiles } from '../../artifacts/document-files.ts';
 import { ArtifactStoreError } from '../../artifacts/store.ts';
 import type { RunDocument } from '../../db/run-documents.ts';
 import { decodeText } from '../../documents/decode-text.ts';
-import { pdfText } from '../../documents/pdf-text.ts';
 import type { CapabilityRow } from '../../domain/capability-row.ts';
 import type { DocumentColumn } from '../../domain/document.ts';
 import type { DocumentErrorCode } from '../../domain/document-error.ts';
@@ -33,7 +32,7 @@ export function weightOf({ bytes }: Pick<RunDocument, 'bytes'>): number {
 
 /** Makes the request of a document from its file. Throws ArtifactStoreError `unavailable` where the store is away. */
 export async function buildRequest(
-  dependencies: Pick<ActivityDependencies, 'artifacts' | 'cipher'>,
+  dependencies: Pick<ActivityDependencies, 'artifacts' | 'cipher' | 'pdfTexts'>,
   { document, columns, capability, maxOutputTokens, signal }: DocumentToBuild,
 ): Promise<BuiltRequest> {
   const form = documentForm(document.mediaType, capability);
@@ -41,7 +40,7 @@ export async function buildRequest(
   if (document.artifactKey === null) return unreadable('content_deleted');
   const bytes = await readFile(dependencies, document, document.artifactKey, signal);
   if (bytes === null) return unreadable('file_unavailable');
-  const content = await contentOf(document, form, bytes);
+  const content = await contentOf(dependencies, document, form, bytes);
   if (content === null) return unreadable('text_unreadable');
   const isSchemaTaken = takesSchema(capability);
   return { kind: 'request', request: extractionRequest({ columns, content, isSchemaTaken, maxOutputTokens }) };
@@ -71,6 +70,7 @@ async function readFile(
 }
 
 async function contentOf(
+  { pdfTexts }: Pick<ActivityDependencies, 'pdfTexts'>,
   { mediaType }: RunDocument,
   form: DocumentContent['form'],
   bytes: Buffer,
@@ -78,8 +78,7 @@ async function contentOf(
   switch (mediaType) {
     case 'application/pdf': {
       if (form === 'file') return { form, mediaType, base64: bytes.toString('base64') };
-      // The reader keeps what it is given.
-      const text = await pdfText(new Uint8Array(bytes));
+      const text = await pdfTexts.read(bytes);
       return text === null ? null : { form: 'text', text };
     }
     case 'image/png':

@@ -12,7 +12,6 @@ import type { DocumentColumn, RunMode } from '../../domain/document.ts';
 import { DEFAULT_DOCUMENT_MODEL } from '../../domain/document-items.ts';
 import { GatewayError } from '../../domain/gateway-error.ts';
 import type { Principal } from '../../domain/principal.ts';
-import { keepsContent } from '../../domain/storage-terms.ts';
 import { requireSealing } from '../../encryption/create-cipher.ts';
 import { admitDocuments } from '../../ledger/admit-documents.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -80,6 +79,8 @@ async function startRun(
   if (batch.deletedAt !== null) throw deleted();
   const { columns, model } = await settingsOf(client, batchId, asked);
   const { mode = 'direct', include = 'queued' } = asked;
+  // A reply that does not fit is kept sealed until it is mended, under every storage policy.
+  requireSealing(cipher);
   const withFailed = include === 'failed';
   const documents = await lockDocumentsToRun(client, batchId, { withFailed, limit: MAX_RUN_DOCUMENTS });
   if (documents.length === 0) throw nothingToProcess(withFailed);
@@ -97,8 +98,7 @@ async function startRun(
     details: { run_id: runId, mode, documents: documents.length },
   });
   // Last, since budgets and caps are locked last.
-  const { terms } = await admitDocuments(client, catalogue, { ...run, apiKeyId: principal.keyId, files: documents });
-  if (!keepsContent(terms.storage)) requireSealing(cipher);
+  await admitDocuments(client, catalogue, { ...run, apiKeyId: principal.keyId, files: documents });
   return { run_id: runId, batch_name: name, mode, model, documents: documents.length, columns };
 }
 
@@ -123,7 +123,7 @@ function nothingToProcess(withFailed: boolean): GatewayError {
   const message = withFailed
     ? 'No document of the batch is queued, and none failed that still has its file. Upload one first.'
     : 'No document of the batch is queued. Upload one first, or send {"include":"failed"} to process again what failed.';
-  return new GatewayError('conflict', message);
+  return new GatewayError('nothing_to_process', message);
 }
 
 function deleted(): GatewayError {

@@ -36,7 +36,7 @@ export async function startRuns(
       const { include: _, ...again } = wish;
       asked = again;
     } catch (error) {
-      if (error instanceof CommandError && error.facts.error === 'conflict') return taken;
+      if (error instanceof CommandError && error.facts.error === 'nothing_to_process') return taken;
       throw error;
     }
   }

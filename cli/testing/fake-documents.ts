@@ -78,7 +78,7 @@ function addRoutes(app: Hono, fake: FakeDocuments): void {
     const asked = ProcessBatch.parse(await c.req.json());
     const wanted = asked.include === 'failed' ? ['queued', 'failed'] : ['queued'];
     const taken = inBatch(name).filter(({ id, status }) => wanted.includes(status) && !running.has(id));
-    if (taken.length === 0) return c.json(refuse('conflict'), 409);
+    if (taken.length === 0) return c.json(refuse('nothing_to_process'), 409);
     fake.processed.push(asked);
     for (const { id } of taken) running.add(id);
     const run = { run_id: 'run_1', batch_name: name, mode: 'direct', model: 'documents', documents: taken.length };

@@ -28,7 +28,7 @@ function markOf(index: number): string {
   return place % 20 === 3 ? ' [[sim:error=server_error]]' : '';
 }
 
-/** One job through everything that the issue asks for, its worker killed in the middle of bringing results home. */
+/** One job through every fault of a provider at once, its worker killed in the middle of bringing results home. */
 beforeAll(async () => {
   gateway = await startGateway({ workers: false });
   stack = GatewayStack.of(gateway);

@@ -6,6 +6,7 @@ import { ByteBudget } from '../../activities/byte-budget.ts';
 import type { ActivityDependencies, JobWorkflowControl } from '../../activities/dependencies.ts';
 import { TransferSlots } from '../../activities/transfer-slots.ts';
 import type { Database } from '../../db/client.ts';
+import { PdfTextReader } from '../../documents/pdf-text-reader.ts';
 import { ATTEMPT_TOKEN_BYTES, encodeAttemptToken } from '../../domain/attempt-token.ts';
 import { createGatewayCatalogue } from '../../domain/gateway-catalogue.ts';
 import { createKeyRing, KEY_BYTES } from '../../encryption/key-ring.ts';
@@ -32,6 +33,9 @@ export const IDLE_WORKFLOWS: JobWorkflowControl = {
 };
 
 /** Dependencies with short paces and no one to talk to; override what the test is about. */
+/** Shared, since it begins a thread once it is asked. */
+const pdfTexts = new PdfTextReader();
+
 export function testDependencies(
   db: Database,
   overrides: Partial<ActivityDependencies> & { provider?: BatchProvider } = {},
@@ -48,6 +52,7 @@ export function testDependencies(
     tasks: { start: async () => false, wake: async () => undefined },
     runs: { start: async () => false, wake: async () => undefined },
     transfers: new TransferSlots(2),
+    pdfTexts,
     documentBytes: new ByteBudget(10_000_000),
     settings: {
       pollMinMs: 10,

@@ -46,6 +46,12 @@ test('our services are given only variables that the gateway reads', () => {
   expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
+test('the api and the worker are given the keys of every provider', () => {
+  for (const name of ['api', 'worker']) expect(services.get(name)).toContain('*providers]');
+  const [, shared = ''] = /^x-providers: &providers\n((?: {2}.*\n)+)/m.exec(readText('docker-compose.yml')) ?? [];
+  for (const name of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY']) expect(shared).toContain(`  ${name}: `);
+});
+
 test('every file that a service runs or mounts is there', () => {
   const run = linesOf(/([\w-]+\/[\w-]+\.ts)/g).map(([, match]) => match[1] ?? '');
   const mounted = linesOf(/- \.\/([^:]+):/g).map(([, match]) => match[1] ?? '');

@@ -1,8 +1,9 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { lawHolds } from '../../../domain/ledger-entry.ts';
+import { createCipher } from '../../../encryption/create-cipher.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
-import type { ApiCaller } from '../../harness/api.ts';
+import { type ApiCaller, createTestApi } from '../../harness/api.ts';
 import { completionOf, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { createTestFolder, upload } from './document-fixture.ts';
@@ -62,10 +63,20 @@ describe('POST process', () => {
     expect((await caller.post('/v1/batches/none/process', BODY)).status).toBe(404);
     await uploaded('one');
     await runs.process(caller, 'b');
-    expect(await caller.post(PROCESS, BODY)).toMatchObject({ status: 409, json: { error: 'conflict' } });
+    expect(await caller.post(PROCESS, BODY)).toMatchObject({ status: 409, json: { error: 'nothing_to_process' } });
     expect(await caller.post(PROCESS, { ...BODY, include: 'failed' })).toMatchObject({ status: 409 });
     await caller.call('DELETE', '/v1/batches/b');
     expect(await caller.post(PROCESS, BODY)).toMatchObject({ status: 409, json: { error: 'conflict' } });
+  });
+
+  test('is refused by a gateway that has no key to seal a reply with that is to be mended, and holds nothing', async () => {
+    const keyless = createTestApi(db, { artifacts: folder.store, cipher: createCipher([]) });
+    const other = await keyless.caller('tenant_admin', { tenantId: String(runs.tenants.get(caller)) });
+    const [id] = await uploaded('one');
+    const { status, json } = await other.post(PROCESS, BODY);
+    expect([status, json.error]).toEqual([422, 'encryption_not_configured']);
+    expect(Number((await caller.get('/v1/budgets')).json.data[0].held)).toBe(0);
+    expect((await caller.get(`/v1/documents/${id}`)).json).toMatchObject({ status: 'queued', run_id: null });
   });
 
   test('remembers the columns and the model, and without any is a clear 400', async () => {

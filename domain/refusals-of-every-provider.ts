@@ -1,5 +1,6 @@
 import type { FeatureRefusal } from './capability-row.ts';
 
+/** A batch has nobody to stream to. */
 export const NO_STREAM: FeatureRefusal = {
   feature: 'STREAM',
   message:
