@@ -21,7 +21,8 @@ test.each([
   ...['another tenant', 'forgets its narrowing', 'guessed ids', 'stolen key', 'guessing keys', 'event of a provider'],
   ...['SSRF', 'rebinding', 'redirect', 'replayed', 'bomb', 'slow-loris', 'logs, histories', 'dump', 'sealing key'],
   ...['answers that are malicious', 'Web UI', 'package', 'takes all there is', 'CSV', 'forged lines'],
-  ...['a customer that sees', 'insider'],
+  ...['a customer that sees', 'insider', 'unpacks to gigabytes', 'malicious, damaged', 'as a path'],
+  ...['formula in rows of documents', 'instructions inside a document'],
 ])('the threat model speaks of %s', (name) => {
   const named = threats.filter(([threat = '']) => threat.toLowerCase().includes(name.toLowerCase()));
   expect(named.length).toBeGreaterThan(0);
