@@ -50,5 +50,6 @@ test('uploads 250 MB without holding them in memory', { timeout: 60_000 }, async
   const { stdout } = await promisify(execFile)(process.execPath, upload);
 
   expect(received).toBeGreaterThan(FILE_BYTES);
-  expect(Number(stdout)).toBeLessThan(170 * 1024 * 1024);
+  // Held, it would be all of it; what passes through leaves garbage, the more the busier the machine.
+  expect(Number(stdout)).toBeLessThan(0.9 * FILE_BYTES);
 });

@@ -155,7 +155,9 @@ test('expires at the end of its window with what was finished', async () => {
   const running = await reached(client, id, ['in_progress']);
   await control.advance(DAY_MS);
   const batch = await reached(client, id);
-  expect(batch).toMatchObject({ status: 'expired', expired_at: running.expires_at });
+  expect(batch.status).toBe('expired');
+  // Whole seconds of a batch that was made within one.
+  expect([0, 1]).toContain((batch.expired_at ?? 0) - (running.expires_at ?? 0));
   expect(batch.request_counts).toEqual({ total: 8, completed: 2, failed: 0 });
   expect(await idsIn(client, batch.output_file_id)).toHaveLength(2);
   expect(await idsIn(client, batch.error_file_id)).toHaveLength(6);
