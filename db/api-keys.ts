@@ -34,6 +34,7 @@ export interface CreatedKey {
   readonly prefix: string;
 }
 
+/** A new key with its secret, which is shown this once: stored are its SHA-256 and its beginning. */
 export async function createKey(db: Queryable, wanted: NewKey): Promise<CreatedKey> {
   const keyId = newId('key');
   const { key, prefix } = generateKey(wanted.role);

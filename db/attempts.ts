@@ -85,6 +85,7 @@ export async function getAttempt(db: Queryable, job: JobKey, shard: number, atte
   return toAttemptRow(rows[0]);
 }
 
+/** A new attempt of a shard, before anything of it is sent. The job's row must be locked. */
 export async function insertAttempt(
   client: pg.PoolClient,
   job: JobKey,
@@ -124,6 +125,7 @@ export async function insertAttempt(
   ]);
 }
 
+/** What the provider calls the uploaded input. */
 export async function recordInputFile(
   db: Queryable,
   job: JobKey,
@@ -205,6 +207,7 @@ export async function closeAttempt(
   );
 }
 
+/** What the provider said when it was asked last. */
 export async function recordPoll(
   client: Queryable,
   job: JobKey,

@@ -110,10 +110,12 @@ export async function listOpenRunsOf(db: Queryable, batchId: string): Promise<st
   return rows.map(({ uuid }) => fromUuid('documentRun', uuid));
 }
 
+/** All requests up to this item are there. */
 export async function noteWritten(client: Queryable, { uuid }: DocumentRunRow, through: number): Promise<void> {
   await client.query('UPDATE document_runs SET written_through = $2 WHERE run_id = $1', [uuid, through]);
 }
 
+/** From then on attempts of the run are of that job. */
 export async function noteRepairJob(client: Queryable, { uuid }: DocumentRunRow, repairJobId: string): Promise<void> {
   await client.query('UPDATE document_runs SET repair_job_id = $2 WHERE run_id = $1', [
     uuid,

@@ -39,6 +39,7 @@ export interface DeletedDocuments {
   readonly left: number;
 }
 
+/** What a deletion of a customer's data came to, of documents; a legal hold keeps the held ones. */
 export async function countDeletedDocuments(
   db: Queryable,
   { tenantId, customerId, requestedAt }: Pick<DataDeletion, 'tenantId' | 'customerId' | 'requestedAt'>,

@@ -58,6 +58,7 @@ export function newCredentialId(): string {
   return newId('credential');
 }
 
+/** Sealed already. One that is there under the same id is a fault. */
 export async function insertCredential(
   client: Queryable,
   credential: CredentialOwner & {

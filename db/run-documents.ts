@@ -220,6 +220,7 @@ export interface OpenDocuments {
   readonly nextAttemptAt: Date | null;
 }
 
+/** All zero for a run without documents. */
 export async function readOpenDocuments(db: Queryable, runUuid: string, now: Date): Promise<OpenDocuments> {
   const { rows } = await db.query<OpenDocuments>(
     `SELECT count(*)::int AS open, count(*) FILTER (WHERE ${IS_DUE})::int AS due,
@@ -286,6 +287,7 @@ export interface EndedUnsent {
   readonly itemNos: readonly number[];
 }
 
+/** By shard and end, in order. */
 export async function listEndedUnsent(
   db: Queryable,
   job: { readonly uuid: string; readonly bucket: number },

@@ -41,14 +41,17 @@ export const STYLES_XML =
   '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>';
 
 /** A row of a worksheet (ECMA-376 part 1, 18.3.1.73), the first of which is 1. */
+/** A row of a sheet, numbered from 1; its cells from column A on. */
 export function rowXml(number: number, cells: readonly TableCell[]): string {
   return `<row r="${number}">${cells.map((cell, index) => cellXml(`${letters(index)}${number}`, cell)).join('')}</row>`;
 }
 
+/** The first row: names, in bold. */
 export function headerXml(names: readonly string[]): string {
   return `<row r="1">${names.map((name, index) => textXml(`${letters(index)}1`, name, STYLE.header)).join('')}</row>`;
 }
 
+/** Text as XML may hold it: what it cannot is left out. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()

@@ -41,6 +41,7 @@ export function assignedOnly(lookup: Lookup): LookupFunction {
   };
 }
 
+/** An IPv6 address outside of what is given out for the public Internet. */
 export function isUnassigned(address: string): boolean {
   return isIP(address) === 6 && !globalV6.check(address, 'ipv6');
 }

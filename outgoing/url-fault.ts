@@ -9,6 +9,7 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
 }
 
+/** Whether a setting names the URL's host, a name or an address without brackets. */
 export function isAllowedHost(url: URL, allowedHosts: ReadonlySet<string>): boolean {
   return allowedHosts.has(hostOf(url));
 }

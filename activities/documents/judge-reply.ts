@@ -48,10 +48,12 @@ function failed(code: DocumentErrorCode): Judgement {
   return { kind: 'end', end: { state: 'failed', code } };
 }
 
+/** For its document's repair, and opened for that alone. Throws `encryption_not_configured` without a key. */
 export async function sealMisfit(cipher: Cipher, { uuid }: Pick<RunDocument, 'uuid'>, misfit: Misfit): Promise<Buffer> {
   return cipher.seal(Buffer.from(JSON.stringify(misfit)), repairContext(uuid));
 }
 
+/** What sealMisfit sealed. Throws SealError for anything else. */
 export async function openMisfit(cipher: Cipher, { uuid }: Pick<RunDocument, 'uuid'>, sealed: Buffer): Promise<Misfit> {
   return JSON.parse((await cipher.open(sealed, repairContext(uuid))).toString());
 }
