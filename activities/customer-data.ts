@@ -25,7 +25,10 @@ export async function deleteCustomerData(dependencies: Dependencies): Promise<vo
   const { db, now, log } = dependencies;
   for (const deletion of await listOpenDeletions(db.pool, MAX_DELETIONS)) {
     await deleteJobs(dependencies, deletion);
-    await makeDocumentsDue(db.pool, deletion, now());
+    await inTransaction(db, (client) => makeDocumentsDue(client, deletion, now()), {
+      statementTimeoutMs: 0,
+      setWise: true,
+    });
     if (!(await endDataDeletion(db.pool, deletion, now()))) continue;
     const { deletionId, tenantId } = deletion;
     log.info({ deletionId, tenantId }, 'the data of a customer is deleted');

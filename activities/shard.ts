@@ -1,5 +1,6 @@
 import { type AttemptRow, closeAttempt, findLastAttempt, insertAttempt } from '../db/attempts.ts';
 import { accountOf } from '../db/capacity-accounts.ts';
+import { cancelQueuedIfDeleted } from '../db/document-cancels.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
 import { readNativeError } from '../db/native-errors.ts';
 import { chooseCredential } from '../db/provider-credentials.ts';
@@ -12,6 +13,7 @@ import { isShardOpen } from '../domain/shard-state.ts';
 import { keepsContent } from '../domain/storage-terms.ts';
 import { settleRemainder } from '../ledger/settle.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { settleUnsent } from './documents/settle-unsent.ts';
 import { beat } from './heartbeats.ts';
 import type { ShardActivities, ShardRef, ShardStep } from './interfaces.ts';
 import { keyOf, wakeNext } from './queue-turn.ts';
@@ -70,8 +72,12 @@ async function decideStep(
   const job = await lockJobRow(client, jobId);
   const shard = await getShard(client, job.key, number);
   if (!isShardOpen(shard.state)) return shard.rereadRequestedAt === null ? SETTLED : { ...SETTLED, reread: true };
-  const attempt = await findLastAttempt(client, job.key, number);
   const at = dependencies.now();
+  if (job.kind === 'document') {
+    await cancelQueuedIfDeleted(client, job.key.uuid, at);
+    await settleUnsent(client, job, at);
+  }
+  const attempt = await findLastAttempt(client, job.key, number);
   const stopped = stopReason(job, at);
   if (attempt !== null && attempt.closedAt === null) {
     if (stopped === null ? await keepsCredential(client, job, attempt) : !isUnsent(attempt))

@@ -1,5 +1,12 @@
 import { rm } from 'node:fs/promises';
-import { type AttemptRow, closeAttempt, getAttempt, recordInputFile, recordItemCount } from '../db/attempts.ts';
+import {
+  type AttemptRow,
+  closeAttempt,
+  closeUnsentAttempt,
+  getAttempt,
+  recordInputFile,
+  recordItemCount,
+} from '../db/attempts.ts';
 import { giveRoomBack } from '../db/capacity-accounts.ts';
 import { giveCreateBack, isCreateUnanswered, takeCreate } from '../db/creates.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../db/job-rows.ts';
@@ -159,15 +166,19 @@ async function create(
   return { kind: 'accepted' };
 }
 
-/** Another run sent the create, or a cancel or the deadline came first. */
+/** Another run sent the create, a cancel or the deadline came first, or a document that its file asks about was canceled. */
 async function afterLosing(dependencies: ActivityDependencies, { job, attempt }: Submission): Promise<SubmitResult> {
   const { db, settings, now } = dependencies;
   const current = await getAttempt(db.pool, job.key, attempt.shard, attempt.attempt);
   if (current.createStartedAt !== null)
     return { kind: 'unknown', lookAfterMs: settings.createDeadlineMs + settings.listingLagMs };
   const at = now();
-  await closeAttempt(db.pool, job.key, attempt, { outcome: 'not_sent', now: at });
-  return { kind: 'close', reason: stopReason(await getJobRow(db.pool, job.jobId), at) ?? 'cancelled' };
+  await inTransaction(db, async (client) => {
+    await lockJobRow(client, job.jobId);
+    await closeUnsentAttempt(client, job.key, attempt.shard, at);
+  });
+  const stopped = stopReason(await getJobRow(db.pool, job.jobId), at);
+  return stopped === null ? READ_AGAIN : { kind: 'close', reason: stopped };
 }
 
 /** None of its items could be put to the provider: they have all ended, and nothing is sent. */

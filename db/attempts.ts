@@ -207,6 +207,15 @@ export async function closeAttempt(
   );
 }
 
+/** Closes the open attempt of a shard if its create was not taken. The row of the job must be locked. */
+export async function closeUnsentAttempt(client: Queryable, job: JobKey, shard: number, now: Date): Promise<void> {
+  await client.query(
+    `UPDATE batch_provider_metadata SET closed_at = $3, create_outcome = coalesce(create_outcome, 'not_sent')
+     WHERE job_id = $1 AND shard = $2 AND closed_at IS NULL AND create_started_at IS NULL AND provider_batch_id IS NULL`,
+    [job.uuid, shard, now],
+  );
+}
+
 /** What the provider said when it was asked last. */
 export async function recordPoll(
   client: Queryable,

@@ -1,12 +1,17 @@
 import type pg from 'pg';
 import type { AttemptRow } from './attempts.ts';
 import type { Database } from './client.ts';
-import type { JobKey } from './job-rows.ts';
+import { jobIdOf } from './ids.ts';
+import { type JobKey, lockJobRow } from './job-rows.ts';
 import { inTransaction } from './transaction.ts';
+import { hasEndedUnsent } from './unsent-documents.ts';
 
 type Queryable = Pick<pg.Pool, 'query'>;
 
-/** `lost`: another run took it, the attempt is closed, a cancel came or the deadline passed. `not_its_turn`: another create is unanswered. */
+/**
+ * `lost`: another run took it, the attempt is closed, a cancel came, the deadline passed, or a document of its file was canceled.
+ * `not_its_turn`: another create is unanswered.
+ */
 export type CreateClaim = 'taken' | 'lost' | 'not_its_turn';
 
 /**
@@ -19,14 +24,22 @@ export async function takeCreate(
   attempt: AttemptRow,
   { oneAtATime, ...times }: { now: Date; deadline: Date; oneAtATime: boolean },
 ): Promise<CreateClaim> {
-  if (!oneAtATime) return (await claim(db.pool, job, attempt, times)) ? 'taken' : 'lost';
+  const hasDocuments = job.kind === 'document';
+  if (!oneAtATime && !hasDocuments) return (await claim(db.pool, job, attempt, times)) ? 'taken' : 'lost';
   return inTransaction(db, async (client) => {
-    // Two that look at the same moment would each see no other. The lock lets one look after the other has committed:
-    // the statements below it begin anew, and so see that one's claim.
-    await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `batchgate.create/${attempt.provider}/${attempt.credentialId}`,
-    ]);
-    if (await isCreateUnanswered(client, job, attempt)) return 'not_its_turn';
+    if (hasDocuments) {
+      // Whoever cancels documents has this lock too: what they ask about is canceled before this, or not at all.
+      await lockJobRow(client, jobIdOf(job));
+      if (await hasEndedUnsent(client, job, attempt.shard)) return 'lost';
+    }
+    if (oneAtATime) {
+      // Two that look at the same moment would each see no other. The lock lets one look after the other has committed:
+      // the statements below it begin anew, and so see that one's claim.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `batchgate.create/${attempt.provider}/${attempt.credentialId}`,
+      ]);
+      if (await isCreateUnanswered(client, job, attempt)) return 'not_its_turn';
+    }
     return (await claim(client, job, attempt, times)) ? 'taken' : 'lost';
   });
 }

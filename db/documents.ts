@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { DocumentState } from '../domain/document.ts';
 import type { DocumentFacts } from '../domain/document-facts.ts';
 import type { StoragePolicy } from '../domain/tenant-policy.ts';
 import { toUuid } from './ids.ts';
@@ -78,15 +77,4 @@ export async function insertDocument(
 /** SQL, for a document as d: when its content is to be deleted where it ends at `$at`. */
 export function contentDueSql(at: string): string {
   return `${at}::timestamptz + d.content_kept_ms * interval '1 millisecond'`;
-}
-
-/** Cancels what of a batch waits; returns how many. The batch must be locked. */
-export async function cancelQueuedDocuments(client: Queryable, batchId: string, now: Date): Promise<number> {
-  const from: DocumentState = 'queued';
-  const { rowCount } = await client.query(
-    `UPDATE documents d SET state = 'canceled', completed_at = $2, content_due_at = ${contentDueSql('$2')}
-     WHERE d.batch_id = $1 AND d.state = $3`,
-    [batchId, now, from],
-  );
-  return rowCount ?? 0;
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type DataDeletion, ITS_DOCUMENTS } from './data-deletions.ts';
+import { cancelQueuedOfCustomer } from './document-cancels.ts';
 import { fromUuid, toUuid } from './ids.ts';
 import { notHeld } from './legal-holds.ts';
 
@@ -75,19 +76,15 @@ export async function noteFileRemoved(db: Queryable, documentId: string): Promis
 
 /** Cancels what of a customer waits, and makes all of its documents that have ended due. */
 export async function makeDocumentsDue(
-  db: Queryable,
-  { tenantId, customerId, requestedAt }: Pick<DataDeletion, 'tenantId' | 'customerId' | 'requestedAt'>,
+  client: pg.PoolClient,
+  deletion: Pick<DataDeletion, 'tenantId' | 'customerId' | 'requestedAt'>,
   now: Date,
 ): Promise<void> {
-  const values = [tenantId, customerId, requestedAt, now];
-  await db.query(
-    `UPDATE documents d SET state = 'canceled', completed_at = $4, content_due_at = $4 WHERE ${ITS_DOCUMENTS} AND d.state = 'queued'`,
-    values,
-  );
-  await db.query(
+  await cancelQueuedOfCustomer(client, deletion, now);
+  await client.query(
     `UPDATE documents d SET content_due_at = $4
      WHERE ${ITS_DOCUMENTS} AND d.completed_at IS NOT NULL AND d.content_deleted_at IS NULL
        AND (d.content_due_at IS NULL OR d.content_due_at > $4)`,
-    values,
+    [deletion.tenantId, deletion.customerId, deletion.requestedAt, now],
   );
 }

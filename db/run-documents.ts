@@ -246,16 +246,6 @@ export async function beginShardDocuments(
   );
 }
 
-/** Of a run that is to be cancelled: what was not begun. Answers how many. */
-export async function cancelQueuedOfRun(client: Queryable, runUuid: string, at: Date): Promise<number> {
-  const { rowCount } = await client.query(
-    `UPDATE documents d SET state = 'canceled', completed_at = $2, content_due_at = ${contentDueSql('$2')}
-     WHERE d.run_id = $1 AND d.state = 'queued'`,
-    [runUuid, at],
-  );
-  return rowCount ?? 0;
-}
-
 /** When the first of the run was taken up; null for never. */
 export async function readRunStart(db: Queryable, runUuid: string): Promise<Date | null> {
   const { rows } = await db.query<{ at: Date | null }>(
@@ -278,27 +268,4 @@ export async function failQueued(
     [uuid, code, at],
   );
   return rowCount === 1;
-}
-
-/** Items without an outcome of documents that ended before they were taken up. */
-export interface EndedUnsent {
-  readonly shard: number;
-  readonly state: 'canceled' | 'failed';
-  readonly itemNos: readonly number[];
-}
-
-/** By shard and end, in order. */
-export async function listEndedUnsent(
-  db: Queryable,
-  job: { readonly uuid: string; readonly bucket: number },
-): Promise<EndedUnsent[]> {
-  const { rows } = await db.query<EndedUnsent>(
-    `SELECT s.shard, d.state, array_agg(d.item_no ORDER BY d.item_no) AS "itemNos" FROM documents d
-     JOIN batch_shards s ON s.job_id = d.run_id AND d.item_no BETWEEN s.first_item_no AND s.last_item_no AND s.state <> 'superseded'
-     WHERE d.run_id = $1 AND d.state IN ('canceled', 'failed') AND d.started_at IS NULL
-       AND NOT EXISTS (SELECT FROM item_outcomes o WHERE o.job_id = d.run_id AND o.bucket = $2 AND o.item_no = d.item_no)
-     GROUP BY s.shard, d.state ORDER BY s.shard, d.state`,
-    [job.uuid, job.bucket],
-  );
-  return rows;
 }

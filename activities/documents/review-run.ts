@@ -1,19 +1,18 @@
-import type pg from 'pg';
+import { cancelQueuedOfRun } from '../../db/document-cancels.ts';
 import { announceRunFinished } from '../../db/document-events.ts';
 import { type DocumentRunRow, finishRun, getRun, lockBatchOf } from '../../db/document-runs.ts';
 import { getJobRow, type JobRow, lockJobRow } from '../../db/job-rows.ts';
-import { cancelQueuedOfRun, listEndedUnsent, readOpenDocuments } from '../../db/run-documents.ts';
-import { getShard, listShards } from '../../db/shards.ts';
+import { readOpenDocuments } from '../../db/run-documents.ts';
+import { listShards } from '../../db/shards.ts';
 import { inTransaction } from '../../db/transaction.ts';
-import { type FailureCode, failureClassOf } from '../../domain/failure.ts';
 import { isTerminal } from '../../domain/job-state.ts';
 import { recordJobCancel } from '../../ledger/cancels.ts';
 import { endDirectItems } from '../../ledger/end-direct-job.ts';
-import { type Remainder, settleRemainderOf } from '../../ledger/settle.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import type { DocumentRunActivities, DocumentRunStep } from '../interfaces.ts';
 import { createPlanShards } from '../plan-shards.ts';
 import { planRepairs } from './plan-repairs.ts';
+import { settleUnsent } from './settle-unsent.ts';
 
 /** The workflow of a batch job tells of its end; a run that was not told looks by itself. */
 const LOOK_AGAIN_MS = 5 * 60_000;
@@ -33,7 +32,7 @@ export function createReviewRun(dependencies: ActivityDependencies): DocumentRun
       const step = await reviewBatch(dependencies, run, job);
       if (step !== null) return step;
     } else {
-      await settleUnsent(dependencies, run);
+      await settleEnded(dependencies, run);
     }
     const { open, due, nextAt } = await readOpenDocuments(db.pool, run.uuid, now());
     if (due > 0)
@@ -73,7 +72,7 @@ async function reviewBatch(
   if (run.writtenThrough < run.documents) return { kind: 'write', provider: providerOf(job) };
   if (!isTerminal(job.state)) {
     await createPlanShards(dependencies)({ jobId: job.jobId });
-    await settleUnsent(dependencies, run);
+    await settleEnded(dependencies, run);
     await workflows.start({
       ...{ jobId: job.jobId, submissionNo: job.submissionNo, tenantId: job.tenantId, customerId: job.customerId },
       ...{ model: job.requestedModel, itemCount: job.itemCount, submittedAt: job.submittedAt },
@@ -101,35 +100,25 @@ async function cancelRun({ db, workflows, now }: ActivityDependencies, run: Docu
   if (run.mode === 'batch' && isHandedOver) await workflows.signalCancel(run.runId);
 }
 
-/** The items of documents that ended before they were taken up end with them, free of charge. */
-async function settleUnsent({ db, now }: ActivityDependencies, run: DocumentRunRow): Promise<void> {
-  await inTransaction(db, async (client) => {
+/** Settles what ended before it was sent, and ends what that was the last of. */
+async function settleEnded({ db, workflows, now, log }: ActivityDependencies, run: DocumentRunRow): Promise<void> {
+  const touched = await inTransaction(db, async (client) => {
     const job = await lockJobRow(client, run.runId);
-    if (isTerminal(job.state)) return;
-    for (const { shard, state, itemNos } of await listEndedUnsent(client, job.key)) {
-      await settleEnded(client, job, { shard, remainder: state === 'canceled' ? CANCELED : FAILED, itemNos });
-    }
+    if (isTerminal(job.state)) return [];
+    const shards = await settleUnsent(client, job, now());
     // The workflow of a batch job ends that one.
     if (run.mode === 'direct') await endDirectItems(client, job, { runUuid: run.uuid, charge: 0n, at: now() });
+    return shards;
   });
-}
-
-const CANCELED = remainder('cancelled', 'job_cancelled', 'The document was canceled before it was sent.');
-const FAILED = remainder('failed', 'invalid_request', 'No request could be made of the document.');
-
-function remainder(state: Remainder['state'], code: FailureCode, message: string): Remainder {
-  return { state, failureClass: failureClassOf(code), code, message, nativeError: null };
-}
-
-async function settleEnded(
-  client: pg.PoolClient,
-  job: JobRow,
-  ended: { readonly shard: number; readonly remainder: Remainder; readonly itemNos: readonly number[] },
-): Promise<void> {
-  const shard = await getShard(client, job.key, ended.shard);
-  const { firstItemNo, lastItemNo } = shard;
-  const range = { job, shard, attempt: 0, firstItemNo, lastItemNo };
-  await settleRemainderOf(client, range, ended.remainder, ended.itemNos);
+  if (run.mode === 'direct') return;
+  // One that waits for its turn, or for its time, may have nothing left to wait for.
+  for (const shard of touched) {
+    try {
+      await workflows.wakeShard(run.runId, shard);
+    } catch {
+      log.warn({ jobId: run.runId, shard }, 'a shard whose documents were canceled could not be woken');
+    }
+  }
 }
 
 /** With its batch locked: of runs that end together, the last sees that all is done. */

@@ -1,9 +1,9 @@
 import type { DocumentBatch } from '../../contracts/document.ts';
 import { recordAudit } from '../../db/audit-log.ts';
 import { getBatchView, markBatchDeleted } from '../../db/document-batches.ts';
+import { cancelQueuedOfBatch } from '../../db/document-cancels.ts';
 import { announceRunFinished } from '../../db/document-events.ts';
 import { listOpenRunsOf } from '../../db/document-runs.ts';
-import { cancelQueuedDocuments } from '../../db/documents.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { batchState, hasDocumentEnded } from '../../domain/document.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -26,7 +26,7 @@ export async function deleteBatch(
     if (batch.deletedAt !== null) return presentBatch(await getBatchView(client, batchId));
     const at = now();
     await markBatchDeleted(client, batchId, at);
-    const canceled = await cancelQueuedDocuments(client, batchId, at);
+    const canceled = await cancelQueuedOfBatch(client, batchId, at);
     await recordAudit(client, {
       act: 'document_batch.deleted',
       actor: request.principal.keyId,

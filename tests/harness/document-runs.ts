@@ -102,6 +102,8 @@ export class TestRuns {
   /** Batch jobs that were started or cancelled, oldest first. */
   readonly jobs: string[] = [];
   readonly cancelledJobs: string[] = [];
+  /** Shards that were told to look, as `job/shard`. */
+  readonly wokenShards: string[] = [];
   readonly tenants = new Map<ApiCaller, string>();
   #aheadMs = 0;
 
@@ -118,7 +120,7 @@ export class TestRuns {
           return true;
         },
         signalCancel: async (jobId) => void this.cancelledJobs.push(jobId),
-        wakeShard: async () => undefined,
+        wakeShard: async (jobId, shard) => void this.wokenShards.push(`${jobId}/${shard}`),
         wakeJob: async () => false,
         isShardRunning: async () => false,
       },
@@ -200,18 +202,25 @@ export class TestRuns {
 
   async #driveShard(jobId: string, shard: number): Promise<boolean> {
     const { nextStep, closeShard } = createDatabaseActivities(this.dependencies);
-    const { submitAttempt, pollAttempt } = createProviderActivities(this.dependencies);
+    const { submitAttempt, resolveAttempt, pollAttempt } = createProviderActivities(this.dependencies);
     for (;;) {
       const step = await runActivity(nextStep, { jobId, shard });
       if (step.kind === 'settled') return true;
       if (step.kind === 'close') await runActivity(closeShard, { jobId, shard, reason: step.reason });
       if (step.kind === 'close') continue;
-      if (step.kind !== 'submit' && step.kind !== 'poll') return false;
+      if (step.kind === 'held') return false;
       const ref = { jobId, shard, attempt: step.attempt };
       if (step.kind === 'submit') {
         const sent = await runActivity(submitAttempt, ref);
         if (sent.kind === 'close') await runActivity(closeShard, { jobId, shard, reason: sent.reason });
-        if (sent.kind === 'wait' || sent.kind === 'unknown') return false;
+        // Without a delay the rows have moved on, and say what comes next.
+        if (sent.kind === 'unknown' || (sent.kind === 'wait' && sent.delayMs > 0)) return false;
+      } else if (step.kind === 'resolve') {
+        if (step.lookAfterMs > 0) return false;
+        for (let look = 1; ; look += 1) {
+          const { kind } = await runActivity(resolveAttempt, { ...ref, look });
+          if (kind !== 'look_again') break;
+        }
       } else {
         const { kind } = await runActivity(pollAttempt, { ...ref, pollsWithoutChange: 0 });
         if (kind === 'open') return false;
