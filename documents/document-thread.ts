@@ -13,8 +13,11 @@ interface Asked {
   readonly question: DocumentQuestion;
 }
 
-/** One file after the other, as `DocumentThreads` sends them. A fault of this code ends the thread, and is told there. */
+/**
+ * One file after the other, as `DocumentThreads` sends them. A fault of this code ends the thread, and is told there; but a PDF
+ * whose text the parser stumbles over has none.
+ */
 parentPort?.on('message', ({ bytes, question }: Asked) => {
-  const answer = question.kind === 'recognise' ? recognise(bytes, question.limits) : pdfText(bytes);
+  const answer = question.kind === 'recognise' ? recognise(bytes, question.limits) : pdfText(bytes).catch(() => null);
   void answer.then((told) => parentPort?.postMessage(told));
 });

@@ -116,6 +116,23 @@ describe('a text', () => {
       expect(await seen(bytes)).toMatchObject({ mediaType: 'text/plain' });
   });
 
+  test.each(['BM', 'GIF', 'MZ', 'FORM', 'ID3', '8BPS', 'solid', 'fLaC', 'MThd', 'OggS', '!<arch>', '070707'])(
+    'that begins like a binary file, with %s, is a text all the same',
+    async (begin) => {
+      expect(await seen(`${begin},total\n${'1,2\n'.repeat(200)}`)).toMatchObject({ mediaType: 'text/csv' });
+      expect(await seen(`${begin} is what it begins with.\n`.repeat(20))).toMatchObject({ mediaType: 'text/plain' });
+    },
+  );
+
+  test.each([
+    ['RTF', '{\\rtf1\\ansi Total 5}'],
+    ['PostScript', '%!PS-Adobe-3.0\n(Total 5) show\n'],
+    ['a calendar', 'BEGIN:VCALENDAR\nEND:VCALENDAR\n'],
+    ['an encrypted message', '-----BEGIN PGP MESSAGE-----\n\nhQ\n-----END PGP MESSAGE-----\n'],
+  ])('in the format of %s is unsupported', async (_, text) => {
+    expect(await seen(text)).toBe('unsupported');
+  });
+
   test.each([
     ['Latin-1', Buffer.from('Größe', 'latin1')],
     ['UTF-16 without a mark', utf16('Größe').subarray(2)],

@@ -14,6 +14,9 @@ const WHOLENESS: { readonly [type in ImageType]: (bytes: Uint8Array) => boolean 
   'image/webp': isWholeWebp,
 };
 
+/** Written in text, and still none that is meant to be read as one. */
+const TEXT_FORMATS = /xml|rtf|postscript|eps|pgp|x-ms-regedit|calendar|vcard|vtt/;
+
 /**
  * What a file is by its content, whatever it is called: by its magic number, or as text. It is looked at to its end, so that
  * one that is cut short or encrypted is a fault here and not later. `limits.maxBytes` is the caller's to keep. Meant to run in
@@ -24,8 +27,6 @@ export async function recognise(bytes: Uint8Array, limits: DocumentLimits): Prom
   // Some magic numbers of audio begin as the byte order mark of UTF-16 does.
   const type = hasUtf16Mark(bytes) ? undefined : (await fileTypeFromBuffer(bytes))?.mime;
   switch (type) {
-    case undefined:
-      return recogniseText(bytes);
     case 'application/pdf':
       return recognisePdf(bytes, limits);
     case 'image/png':
@@ -35,7 +36,8 @@ export async function recognise(bytes: Uint8Array, limits: DocumentLimits): Prom
     case 'image/webp':
       return recogniseImage(bytes, type, limits);
     default:
-      return faulty('unsupported');
+      // Some magic numbers are words that a text may begin with (`BM`, `GIF`, `FORM`), and binary content is no text.
+      return type !== undefined && TEXT_FORMATS.test(type) ? faulty('unsupported') : recogniseText(bytes);
   }
 }
 

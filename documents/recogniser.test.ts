@@ -66,3 +66,9 @@ test('the text of a PDF is read within the same bounds', async () => {
   expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB);
   expect(await reader.read(await samplePdf())).toBe(text);
 });
+
+test('a PDF that the parser stumbles over has no text, and costs no more than itself', async () => {
+  const reader = new PdfTextReader({ ...DEFAULT_THREAD_BOUNDS, threads: 1 });
+  expect(await reader.read((await samplePdf()).subarray(0, 300))).toBeNull();
+  expect(await reader.read(await samplePdf())).toContain('[page 1]');
+});

@@ -20,7 +20,7 @@ const WEEKDAYS = namesOf('weekday', (index) => Date.UTC(2026, 5, 1 + index), 7);
 const ISO = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d{2}:\d{2}.*)?$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
 const NUMERIC = /^(\d{1,2}) ?([./-]) ?(\d{1,2}) ?\2 ?(\d{4}|\d{2})$/;
-const DAY_NAME_YEAR = /^(\d{1,2})(?:st|nd|rd|th|er|\.|º)?[ -]?(?:of |de )?([a-z]{3,12})\.?,?[ -]?(?:de )?(\d{4})$/;
+const DAY_NAME_YEAR = /^(\d{1,2})(?:st|nd|rd|th|er|\.)?[ -]?(?:of |de )?([a-z]{3,12})\.?,?[ -]?(?:de )?(\d{4})$/;
 const NAME_DAY_YEAR = /^([a-z]{3,12})\.?[ -]?(\d{1,2})(?:st|nd|rd|th)?(?:, ?|[ -])(\d{4})$/;
 const YEAR_NAME_DAY = /^(\d{4})[ -]([a-z]{3,12})\.?[ -](\d{1,2})$/;
 
@@ -88,9 +88,9 @@ function withoutWeekday(text: string): string {
   return WEEKDAYS.has(word) ? text.slice(word.length).replace(/^\.?,? ?/, '') : text;
 }
 
-/** Lower case without accents, one space for any. */
+/** Lower case without accents and the marks of ordinals (`1º`, which NFKD would make `1o`), one space for any. */
 function fold(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim().replace(/\s+/gu, ' ');
+  return text.replace(/[º°ª]/g, '').normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().trim().replace(/\s+/gu, ' ');
 }
 
 /** The long and short names of every locale, with the number each stands for from 1; without those that stand for two. */

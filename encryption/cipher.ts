@@ -15,5 +15,10 @@ export interface Cipher {
 
 /** Sealed bytes that cannot be opened. Its message holds no secret. */
 export class SealError extends Error {
-  override readonly name = 'SealError';
+  override readonly name: string = 'SealError';
+}
+
+/** They may be as they were: the key that sealed them is not configured. */
+export class UnknownSealingKey extends SealError {
+  override readonly name = 'UnknownSealingKey';
 }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { type Cipher, SealError } from './cipher.ts';
+import { type Cipher, SealError, UnknownSealingKey } from './cipher.ts';
 
 /** The only format there is so far; the first byte of everything sealed. */
 const FORMAT = 1;
@@ -30,7 +30,7 @@ export function createKeyRing(keys: readonly [SealingKey, ...SealingKey[]]): Cip
     open: async (sealed, context) => {
       const parts = take(sealed);
       const key = byId.get(parts.keyId);
-      if (key === undefined) throw new SealError(`sealed by the key ${parts.keyId}, which is not configured`);
+      if (key === undefined) throw new UnknownSealingKey(`sealed by the key ${parts.keyId}, which is not configured`);
       return open(key, parts, context);
     },
     keyIdOf: (sealed) => take(sealed).keyId,

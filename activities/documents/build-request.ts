@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { documentFiles } from '../../artifacts/document-files.ts';
 import { ArtifactStoreError } from '../../artifacts/store.ts';
 import type { RunDocument } from '../../db/run-documents.ts';
@@ -7,6 +8,7 @@ import type { DocumentColumn } from '../../domain/document.ts';
 import type { DocumentErrorCode } from '../../domain/document-error.ts';
 import { type DocumentContent, documentForm, extractionRequest, takesSchema } from '../../domain/extraction-request.ts';
 import type { JsonObject } from '../../domain/json-object.ts';
+import { SealError, UnknownSealingKey } from '../../encryption/cipher.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 
 export type BuiltRequest =
@@ -50,10 +52,13 @@ function unreadable(code: DocumentErrorCode): BuiltRequest {
   return { kind: 'unreadable', code };
 }
 
-/** Null where it is not there, or not as it was uploaded. */
+/**
+ * Null where it is not there, or not as it was uploaded. Throws ArtifactStoreError `unavailable` also where it is sealed by a key
+ * that this gateway lacks for now.
+ */
 async function readFile(
   { artifacts, cipher }: Pick<ActivityDependencies, 'artifacts' | 'cipher'>,
-  { storage, bytes }: RunDocument,
+  { storage, sha256 }: RunDocument,
   key: string,
   signal: AbortSignal,
 ): Promise<Buffer | null> {
@@ -62,9 +67,11 @@ async function readFile(
     const chunks: Uint8Array[] = [];
     for await (const chunk of await documentFiles(artifacts, cipher, storage).get(key, signal)) chunks.push(chunk);
     const file = Buffer.concat(chunks);
-    return file.length === bytes ? file : null;
+    return hash('sha256', file, 'buffer').equals(sha256) ? file : null;
   } catch (error) {
-    if (error instanceof ArtifactStoreError && error.fault === 'missing') return null;
+    if (error instanceof UnknownSealingKey)
+      throw new ArtifactStoreError('unavailable', 'a file is sealed by a key that is not configured', { cause: error });
+    if (error instanceof SealError || (error instanceof ArtifactStoreError && error.fault === 'missing')) return null;
     throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isStorable } from '../../contracts/metadata.ts';
 import type { ItemRefund, RefundItem } from '../../contracts/refund.ts';
 import { recordAudit } from '../../db/audit-log.ts';
@@ -35,7 +34,7 @@ export async function refundJobItem(
   return inTransaction(
     db,
     (client) =>
-      once(client, withItem(idempotency, customId), async () => {
+      once(client, idempotency, async () => {
         const job = await findLockedJobRow(client, jobId);
         if (job === null || job.kind === 'task') throw noSuchJob();
         const request = { customId, amount: wanted, reason, actor: principal.keyId };
@@ -54,13 +53,6 @@ export async function refundJobItem(
       }),
     { lockTimeoutMs: LOCK_TIMEOUT_MS },
   );
-}
-
-/** The item may be named in the query, which a key does not cover by itself. */
-function withItem(idempotency: IdempotentRequest | null, customId: string): IdempotentRequest | null {
-  if (idempotency === null) return null;
-  const contentHash = createHash('sha256').update(idempotency.contentHash).update(customId).digest();
-  return { ...idempotency, contentHash };
 }
 
 /** `what` was to be refunded: an item, or a task. */

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { BatchName, FileName } from '../../contracts/document.ts';
+import { isStorable } from '../../contracts/metadata.ts';
 import type { SpoolSettings } from '../../db/intake/item-spool.ts';
 import { SpoolFile } from '../../db/intake/spool-file.ts';
 import type { SpaceLease } from '../../db/intake/spool-space.ts';
@@ -139,12 +140,15 @@ class Parts {
     this.#limits = limits;
   }
 
-  takeField(name: string | undefined, value: string, isTruncated: boolean): void {
+  /** A value in a charset that the parser does not know has none. */
+  takeField(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
     const field = FIELDS.find((known) => known === name);
     if (name === 'file') throw invalid('file: it has to come as a file, with a filename.', 'file');
     if (field === undefined) throw invalid(unknownPart(name), name);
     if (this.#fields.has(field)) throw invalid(`${field}: it is there twice.`, field);
     if (isTruncated) throw invalid(`${field}: it is longer than any may be.`, field);
+    if (value === undefined || !isStorable(value))
+      throw invalid(`${field}: it has to be well-formed text in UTF-8 without NUL.`, field);
     this.#fields.set(field, value);
   }
 
@@ -186,8 +190,10 @@ class Parts {
   }
 }
 
-function nameOf(fileName: string | undefined): string | null {
-  if (fileName === undefined || fileName === '') return null;
+/** HTML has forms write these three percent-encoded in file names, and nothing else: https://html.spec.whatwg.org/#multipart-form-data */
+function nameOf(encoded: string | undefined): string | null {
+  if (encoded === undefined || encoded === '') return null;
+  const fileName = encoded.replace(/%(?:22|0D|0A)/g, decodeURIComponent);
   requireName(FileName, fileName, 'file.filename');
   return fileName;
 }

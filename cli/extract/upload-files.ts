@@ -146,8 +146,9 @@ function takeOne(there: Map<string, number>, key: string): boolean {
   return left > 0;
 }
 
+/** In a form `"` and `%22` are written alike. */
 function keyOf(name: string, sha256: string): string {
-  return `${sha256} ${name}`;
+  return `${sha256} ${name.replaceAll('%22', '"')}`;
 }
 
 async function sha256Of(path: string): Promise<string> {

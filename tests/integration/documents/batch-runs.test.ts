@@ -1,4 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeEach, expect, test } from 'vitest';
+import { documentFiles } from '../../../artifacts/document-files.ts';
+import { createKeyRing, KEY_BYTES } from '../../../encryption/key-ring.ts';
+import { TEST_CIPHER } from '../../harness/activities.ts';
 import type { ApiCaller } from '../../harness/api.ts';
 import { ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
@@ -33,6 +37,10 @@ async function handedOver(...texts: readonly string[]): Promise<string> {
 
 async function states(): Promise<string[]> {
   return (await runs.documents(caller, 'b')).map(({ status }: { status: string }) => status);
+}
+
+async function* bytesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 async function codes(): Promise<(string | null)[]> {
@@ -175,6 +183,27 @@ test('a document of which no request can be made fails by itself, and the others
   expect(await codes()).toEqual(['file_unavailable', null]);
   expect(runs.provider.asked.size).toBe(1);
   expect((await runs.money(runId))[0]).toMatchObject({ settled: BATCH_PRICE, held: 0n });
+});
+
+test('a sealed file that was damaged fails by itself, and one whose key is away is waited for', async () => {
+  caller = await runs.caller({ storage: 'hashes' });
+  const damaged = `documents/${(await upload(caller, 'b', 'damaged')).json.id}`;
+  const changed = `documents/${(await upload(caller, 'b', 'changed')).json.id}`;
+  const signal = new AbortController().signal;
+  const bytes = Buffer.concat(await Array.fromAsync(await folder.store.get(damaged, signal)));
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+  await folder.store.put(damaged, bytesOf(bytes), signal);
+  await documentFiles(folder.store, TEST_CIPHER, 'hashes').put(changed, bytesOf(Buffer.from('CHANGED')), signal);
+  await upload(caller, 'b', 'whole');
+  const runId = await runs.process(caller, 'b', { mode: 'batch' });
+  const others = createKeyRing([{ id: 'other', key: randomBytes(KEY_BYTES) }]);
+  const without = new TestRuns(db, folder.store, { cipher: others });
+  await expect(without.write(runId)).rejects.toThrow('ArtifactStoreError');
+  expect(await states()).toEqual(['queued', 'queued', 'queued']);
+  await runs.untilWaiting(runId);
+  await runs.driveJob(runId);
+  expect(await states()).toEqual(['failed', 'failed', 'processing']);
+  expect(await codes()).toEqual(['file_unavailable', 'file_unavailable', null]);
 });
 
 test('DELETE before the create cancels them all, and nothing is sent', async () => {

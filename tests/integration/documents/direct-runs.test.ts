@@ -132,6 +132,25 @@ describe('POST process', () => {
     expect(answers.find(({ status }) => status === 202)?.json.documents).toBe(2);
   });
 
+  test('is of the batch that its query names: one Idempotency-Key is no other batch’s', async () => {
+    const tenantId = runs.tenants.get(caller) ?? '';
+    await db.pool.query("INSERT INTO customers (tenant_id, customer_id, name) VALUES ($1, 'c', 'C')", [tenantId]);
+    const customer = await runs.api.caller('customer', { tenantId, customerId: 'c' });
+    await uploaded('one');
+    await upload(caller, 'other', 'two');
+    await upload(customer, 'b', 'three');
+    const key = { 'idempotency-key': 'same' };
+    for (const [path, first, second] of [
+      ['/v1/batch/process', 'batch_name=b', 'batch_name=other'],
+      [PROCESS, 'customer_id=c', ''],
+    ]) {
+      expect((await caller.post(`${path}?${first}`, BODY, key)).status).toBe(202);
+      expect((await caller.post(`${path}?${first}`, BODY, key)).headers.get('idempotency-replayed')).toBe('true');
+      const other = await caller.post(`${path}?${second}`, BODY, key);
+      expect([other.status, other.json.error]).toEqual([409, 'idempotency_conflict']);
+    }
+  });
+
   test('is nobody else’s', async () => {
     await uploaded('one');
     const other = await runs.caller();
