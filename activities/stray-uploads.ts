@@ -15,15 +15,15 @@ export async function deleteStrayUploads({ db, artifacts, now, log }: Dependenci
   let deleted = 0;
   const before = new Date(now().getTime() - STRAY_AFTER_MS);
   for (const upload of await takeStrayUploads(db.pool, { before, now: now(), limit: MAX_AT_ONCE })) {
-    const { documentId, artifactKey } = upload;
+    const { uploadId, artifactKey } = upload;
     beat();
     try {
       await artifacts.delete(artifactKey);
-      await forgetUpload(db.pool, documentId);
+      await forgetUpload(db.pool, uploadId);
       deleted += 1;
     } catch (error) {
       if (!(error instanceof ArtifactStoreError)) throw error;
-      log.warn({ documentId, fault: error.fault }, 'the file of an upload that broke off was not deleted');
+      log.warn({ uploadId, fault: error.fault }, 'the file of an upload that broke off was not deleted');
     }
   }
   return deleted;

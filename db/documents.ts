@@ -6,14 +6,6 @@ import type { JobScope } from './job-scope.ts';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** Every artifact of a document is under it. */
-const ARTIFACT_PREFIX = 'documents/';
-
-/** Where the file of a document is in the artifact store. */
-export function documentArtifactKey(documentId: string): string {
-  return `${ARTIFACT_PREFIX}${documentId}`;
-}
-
 /** What the name of a document's file is sealed for. */
 export function fileNameContext(documentId: string): string {
   return `documents/${toUuid('doc', documentId)}`;
@@ -21,6 +13,7 @@ export function fileNameContext(documentId: string): string {
 
 /** A file that is stored, on its way to be a document. */
 export interface NewDocument {
+  /** Made with its batch locked, so that the documents of a batch are in the order in which they are seen. */
   readonly documentId: string;
   readonly owner: JobScope;
   readonly batchId: string;
@@ -30,6 +23,7 @@ export interface NewDocument {
   /** For `fileNameContext`, where the storage policy keeps no content in clear. */
   readonly sealedFileName: Buffer | null;
   readonly facts: DocumentFacts;
+  readonly artifactKey: string;
   readonly bytes: number;
   readonly sha256: Buffer;
   readonly storage: StoragePolicy;
@@ -67,7 +61,7 @@ export async function insertDocument(
         document.apiKeyId,
       ],
       ...[document.fileName, facts.mediaType, document.bytes, document.sha256],
-      ...[facts.pages, facts.textTokens, facts.width, facts.height, documentArtifactKey(documentId)],
+      ...[facts.pages, facts.textTokens, facts.width, facts.height, document.artifactKey],
       ...[document.duplicateOf, document.storage, document.contentKeptMs, document.createdAt],
       document.sealedFileName,
     ],

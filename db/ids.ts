@@ -7,6 +7,7 @@ const PREFIX_OF = {
   item: 'item',
   task: 'task',
   doc: 'doc',
+  documentUpload: 'upload',
   documentRun: 'run',
   documentBatch: 'docbatch',
   documentWebhook: 'docwhk',

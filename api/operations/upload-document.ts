@@ -5,15 +5,9 @@ import { type ArtifactStore, ArtifactStoreError } from '../../artifacts/store.ts
 import { requireActiveAccount } from '../../db/account-standing.ts';
 import { recordAudit } from '../../db/audit-log.ts';
 import { lockOrInsertBatch } from '../../db/document-batches.ts';
-import { endUpload, forgetUpload, insertUpload } from '../../db/document-uploads.ts';
+import { endUpload, forgetUpload, insertUpload, uploadArtifactKey } from '../../db/document-uploads.ts';
 import { findDocumentView } from '../../db/document-view.ts';
-import {
-  documentArtifactKey,
-  fileNameContext,
-  findTwin,
-  insertDocument,
-  type NewDocument,
-} from '../../db/documents.ts';
+import { fileNameContext, findTwin, insertDocument, type NewDocument } from '../../db/documents.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
 import { newId } from '../../db/ids.ts';
 import type { JobScope } from '../../db/job-scope.ts';
@@ -86,48 +80,48 @@ async function storeDocument(
   const { db, now, cipher } = dependencies;
   const { received, principal } = request;
   const { tenantId } = tenantScope(principal);
-  const documentId = newId('doc');
-  const artifactKey = documentArtifactKey(documentId);
+  const uploadId = newId('documentUpload');
   const terms = await readTenantTerms(db.pool, tenantId);
   const files = documentFiles(store, cipher, terms.storage);
-  await insertUpload(db.pool, { documentId, tenantId, artifactKey }, now());
+  await insertUpload(db.pool, { uploadId, tenantId }, now());
   let isStored = false;
   try {
-    await put(files, artifactKey, received);
+    await put(files, uploadArtifactKey(uploadId), received);
     const answer = await inTransaction(db, (client) =>
-      insertRows(dependencies, client, { ...request, documentId, terms }),
+      insertRows(dependencies, client, { ...request, uploadId, terms }),
     );
     isStored = !answer.replayed;
     return { ...answer, body: JSON.stringify({ ...JSON.parse(answer.body), file_name: received.fileName }) };
   } finally {
     // Where this fails, the sweep does it.
-    if (!isStored) await takeBack(dependencies, store, documentId).catch(() => undefined);
+    if (!isStored) await takeBack(dependencies, store, uploadId).catch(() => undefined);
   }
 }
 
 async function insertRows(
   { db: _, now, cipher }: Dependencies,
   client: pg.PoolClient,
-  request: Recognised & { readonly documentId: string; readonly terms: StorageTerms },
+  request: Recognised & { readonly uploadId: string; readonly terms: StorageTerms },
 ): Promise<KeptAnswer> {
-  const { principal, received, facts, idempotency, documentId, terms } = request;
+  const { principal, received, facts, idempotency, uploadId, terms } = request;
   const { batchName, fileName, bytes, sha256 } = received;
-  const createdAt = now();
-  const kept =
-    idempotency === undefined ? null : { ...idempotency, contentHash: contentHash(received), now: createdAt };
+  const kept = idempotency === undefined ? null : { ...idempotency, contentHash: contentHash(received), now: now() };
   return once(client, kept, async () => {
     const { owner } = await requireJobOwner(client, principal, { customer_id: received.customerId });
-    const batch = await lockOrInsertBatch(client, owner, { name: batchName, createdAt });
+    const batch = await lockOrInsertBatch(client, owner, { name: batchName, createdAt: now() });
     if (batch === null) throw nameTaken();
+    // Not before: a slow upload would come to stand among documents that are on a page already.
+    const documentId = newId('doc');
     const document: NewDocument = {
-      ...{ documentId, batchId: batch.batchId, apiKeyId: principal.keyId, facts, bytes, sha256, createdAt },
+      ...{ documentId, batchId: batch.batchId, apiKeyId: principal.keyId, facts, bytes, sha256, createdAt: now() },
+      artifactKey: uploadArtifactKey(uploadId),
       ...(await fileNameAsKept(cipher, { documentId, fileName, terms })),
       owner: { ...owner, projectId: owner.projectId ?? batch.projectId },
       storage: terms.storage,
       contentKeptMs: keptMs(terms),
     };
     await insertDocument(client, { ...document, duplicateOf: await findTwin(client, batch.batchId, sha256) });
-    if (!(await endUpload(client, documentId))) throw tooSlow();
+    if (!(await endUpload(client, uploadId))) throw tooSlow();
     await recordAudit(client, {
       act: 'document.uploaded',
       actor: principal.keyId,
@@ -182,9 +176,9 @@ async function put(files: ArtifactStore, key: string, received: ReceivedDocument
   }
 }
 
-async function takeBack({ db }: Dependencies, store: ArtifactStore, documentId: string): Promise<void> {
-  await store.delete(documentArtifactKey(documentId));
-  await forgetUpload(db.pool, documentId);
+async function takeBack({ db }: Dependencies, store: ArtifactStore, uploadId: string): Promise<void> {
+  await store.delete(uploadArtifactKey(uploadId));
+  await forgetUpload(db.pool, uploadId);
 }
 
 function requireStore(artifacts: ArtifactStore | null): ArtifactStore {

@@ -6,7 +6,7 @@ import { TEST_CIPHER } from '../../harness/activities.ts';
 import type { ApiCaller } from '../../harness/api.ts';
 import { ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
-import { createTestFolder, upload } from './document-fixture.ts';
+import { createTestFolder, fileOf, upload } from './document-fixture.ts';
 
 const { db, drop } = await createTestDatabase();
 const folder = createTestFolder();
@@ -173,7 +173,7 @@ test('lines that failed end their documents with their code', async () => {
 
 test('a document of which no request can be made fails by itself, and the others are sent', async () => {
   const gone = await upload(caller, 'b', 'one');
-  await folder.store.delete(`documents/${gone.json.id}`);
+  await folder.store.delete(await fileOf(db, gone.json.id));
   const runId = await handedOver('two');
   await runs.driveJob(runId);
   expect(await states()).toEqual(['failed', 'processing']);
@@ -187,8 +187,8 @@ test('a document of which no request can be made fails by itself, and the others
 
 test('a sealed file that was damaged fails by itself, and one whose key is away is waited for', async () => {
   caller = await runs.caller({ storage: 'hashes' });
-  const damaged = `documents/${(await upload(caller, 'b', 'damaged')).json.id}`;
-  const changed = `documents/${(await upload(caller, 'b', 'changed')).json.id}`;
+  const damaged = await fileOf(db, (await upload(caller, 'b', 'damaged')).json.id);
+  const changed = await fileOf(db, (await upload(caller, 'b', 'changed')).json.id);
   const signal = new AbortController().signal;
   const bytes = Buffer.concat(await Array.fromAsync(await folder.store.get(damaged, signal)));
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;

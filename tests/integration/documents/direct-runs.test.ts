@@ -6,7 +6,7 @@ import { ProviderError } from '../../../providers/provider-error.ts';
 import { type ApiCaller, createTestApi } from '../../harness/api.ts';
 import { completionOf, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
-import { createTestFolder, upload } from './document-fixture.ts';
+import { createTestFolder, fileOf, upload } from './document-fixture.ts';
 
 const { db, drop } = await createTestDatabase();
 const folder = createTestFolder();
@@ -383,7 +383,7 @@ describe('a run in direct mode', () => {
   test('fails a document whose file is gone, or that was deleted, free of charge', async () => {
     const [id = ''] = await uploaded('one');
     const runId = await runs.process(caller, 'b');
-    await folder.store.delete(`documents/${id}`);
+    await folder.store.delete(await fileOf(db, id));
     await runs.untilWaiting(runId);
     expect((await runs.documents(caller, 'b'))[0].processing_error.code).toBe('file_unavailable');
     expect((await runs.money(runId))[0]).toMatchObject({ state: 'failed', settled: 0n, held: 0n });

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createFolderStore } from '../../../artifacts/folder-store.ts';
 import type { ArtifactStore } from '../../../artifacts/store.ts';
+import type { Database } from '../../../db/client.ts';
+import { toUuid } from '../../../db/ids.ts';
 import type { Answer, ApiCaller } from '../../harness/api.ts';
 
 /** A part of a form: a text, or a file with a name. */
@@ -43,6 +45,14 @@ export function upload(
     ['file', bytes, fileName],
     ['batch_name', batchName],
   ]);
+}
+
+/** The key of a document's file in the store; it is not named for the document. */
+export async function fileOf(db: Database, documentId: string): Promise<string> {
+  const { rows } = await db.pool.query('SELECT artifact_key AS key FROM documents WHERE document_id = $1', [
+    toUuid('doc', documentId),
+  ]);
+  return rows[0].key;
 }
 
 export interface TestFolder {

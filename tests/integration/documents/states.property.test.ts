@@ -7,7 +7,7 @@ import { ProviderError } from '../../../providers/provider-error.ts';
 import type { ApiCaller } from '../../harness/api.ts';
 import { type Answered, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
-import { createTestFolder, upload } from './document-fixture.ts';
+import { createTestFolder, fileOf, upload } from './document-fixture.ts';
 
 const { db, drop } = await createTestDatabase();
 const folder = createTestFolder();
@@ -120,7 +120,7 @@ class World {
         return;
       case 'loseFile': {
         const documentId = this.documents[made.which % Math.max(1, this.documents.length)];
-        if (documentId !== undefined) await folder.store.delete(`documents/${documentId}`);
+        if (documentId !== undefined) await folder.store.delete(await fileOf(db, documentId));
         return;
       }
       case 'endBatches':

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { documentFiles } from '../../../artifacts/document-files.ts';
-import { ArtifactStoreError } from '../../../artifacts/store.ts';
+import { type ArtifactStore, ArtifactStoreError } from '../../../artifacts/store.ts';
 import { encryptedPdf, sampleJpeg, samplePdf, samplePng, sampleWebp } from '../../../documents/testing/sample-files.ts';
 import { TEST_CIPHER } from '../../harness/activities.ts';
 import { createTestApi } from '../../harness/api.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { testDocuments, testIntake } from '../../harness/test-intake.ts';
-import { createTestFolder, upload, uploadParts } from './document-fixture.ts';
+import { createTestFolder, fileOf, upload, uploadParts } from './document-fixture.ts';
 
 const { db, drop } = await createTestDatabase();
 const folder = createTestFolder();
@@ -19,7 +19,7 @@ const api = createTestApi(db, { artifacts: folder.store });
 
 const keysOf = async () => (await Array.fromAsync(folder.store.list('documents/'))).sort();
 const bytesOf = async (id: string) =>
-  Buffer.concat(await Array.fromAsync(await folder.store.get(`documents/${id}`, new AbortController().signal)));
+  Buffer.concat(await Array.fromAsync(await folder.store.get(await fileOf(db, id), new AbortController().signal)));
 const count = async (table: string) => (await db.pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
 
 describe('an upload', () => {
@@ -95,7 +95,7 @@ describe('an upload', () => {
       expect(answer.json.file_name).toBe(`${name}.txt`);
       expect((await caller.get(`/v1/batch?batch_name=${encodeURIComponent(name)}`)).json.batch_name).toBe(name);
     }
-    for (const key of await keysOf()) expect(key).toMatch(/^documents\/doc_[0-9a-z]{26}$/);
+    for (const key of await keysOf()) expect(key).toMatch(/^documents\/upload_[0-9a-z]{26}$/);
   });
 
   test('of the first documents of a batch at once makes one batch', async () => {
@@ -105,6 +105,33 @@ describe('an upload', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
     expect((await caller.get('/v1/batches')).json.data).toMatchObject([{ batch_name: 'first', counts: { queued: 8 } }]);
+  });
+
+  test('that was begun first and ends last is the later document, and the copy', async () => {
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const put: ArtifactStore['put'] = async (...file) => {
+      arrived.resolve();
+      await held.promise;
+      return folder.store.put(...file);
+    };
+    const tenantId = await api.tenant();
+    const slow = await createTestApi(db, { artifacts: { ...folder.store, put } }).caller('tenant_admin', { tenantId });
+    const caller = await api.caller('tenant_admin', { tenantId });
+    const first = upload(slow, 'b', 'same');
+    await arrived.promise;
+    const second = (await upload(caller, 'b', 'same')).json;
+    const page = await caller.get('/v1/documents?limit=1&batch_name=b');
+    await upload(caller, 'b', 'another');
+    held.resolve();
+    const { json } = await first;
+    expect(second.duplicate_of).toBeNull();
+    expect(json.duplicate_of).toBe(second.id);
+    const all = (await caller.get('/v1/documents?batch_name=b')).json.data;
+    expect(page.json.data.map(({ id }: { id: string }) => id)).toEqual([second.id]);
+    expect(all.map(({ id }: { id: string }) => id).at(-1)).toBe(json.id);
+    const times = all.map(({ created_at: time }: { created_at: string }) => time);
+    expect(times).toEqual(times.toSorted());
   });
 
   test('is audited without any name', async () => {
@@ -306,7 +333,7 @@ test.each(['pointers', 'hashes'])(
     const { json } = await upload(await api.caller('tenant_admin', { tenantId }), 'b', 'in clear');
     expect((await bytesOf(json.id)).includes('in clear')).toBe(false);
     const files = documentFiles(folder.store, TEST_CIPHER, storage as 'hashes');
-    const opened = await Array.fromAsync(await files.get(`documents/${json.id}`, new AbortController().signal));
+    const opened = await Array.fromAsync(await files.get(await fileOf(db, json.id), new AbortController().signal));
     expect(Buffer.concat(opened).toString()).toBe('in clear');
     const { rows } = await db.pool.query('SELECT storage, content_kept_ms FROM documents WHERE tenant_id = $1', [
       tenantId,
