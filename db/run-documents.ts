@@ -36,9 +36,13 @@ function toDocument(row: Stored): RunDocument {
   return { ...row, documentId: fromUuid('doc', row.uuid) };
 }
 
+/** SQL, for a document as d: its item in the run that it was in has an outcome. Of what failed before it was sent that comes later. */
+const IS_SETTLED = `(d.started_at IS NOT NULL OR EXISTS (
+  SELECT FROM item_outcomes o JOIN batch_jobs j USING (job_id, bucket) WHERE j.job_id = d.run_id AND o.item_no = d.item_no))`;
+
 /**
  * Those of a batch that a new run takes, in the order of their upload: what is queued and in no run, and with `withFailed`
- * what failed and still has its file. Locked; the batch must be locked before.
+ * what failed, was settled, and still has its file. Locked; the batch must be locked before.
  */
 export async function lockDocumentsToRun(
   client: Queryable,
@@ -48,17 +52,20 @@ export async function lockDocumentsToRun(
   const { rows } = await client.query<Stored>(
     `SELECT ${COLUMNS} FROM documents d
      WHERE d.batch_id = $1 AND (d.state = 'queued' AND d.run_id IS NULL
-       OR $2 AND d.state = 'failed' AND d.content_deleted_at IS NULL AND d.artifact_key IS NOT NULL)
+       OR $2 AND d.state = 'failed' AND d.content_deleted_at IS NULL AND d.artifact_key IS NOT NULL AND ${IS_SETTLED})
      ORDER BY d.document_id LIMIT $3 FOR NO KEY UPDATE`,
     [batchId, withFailed, limit],
   );
   return rows.map(toDocument);
 }
 
-/** Puts locked documents into a run, as its items from 1 on: what had failed is queued again. */
+/**
+ * Puts locked documents into a run, as its items from 1 on: what had failed is queued again. Attempts are counted on, so that a
+ * worker of the run before that had been taken for dead is told from one of this run.
+ */
 export async function assignToRun(client: Queryable, runId: string, documents: readonly RunDocument[]): Promise<void> {
   const { rowCount } = await client.query(
-    `UPDATE documents d SET state = 'queued', run_id = $1, item_no = a.item_no, attempts = 0, failures = 0, next_attempt_at = NULL,
+    `UPDATE documents d SET state = 'queued', run_id = $1, item_no = a.item_no, failures = 0, next_attempt_at = NULL,
        leased_until = NULL, error_code = NULL, row_count = NULL, content_due_at = NULL, started_at = NULL, completed_at = NULL
      FROM unnest($2::uuid[]) WITH ORDINALITY AS a (document_id, item_no)
      WHERE d.document_id = a.document_id AND d.state IN ('queued', 'failed')`,
@@ -95,7 +102,7 @@ export async function takeDocument(
        WHERE d.run_id = $1 AND ${OPEN} AND ${IS_DUE} ORDER BY d.item_no LIMIT 1 FOR NO KEY UPDATE OF d SKIP LOCKED
      )
      UPDATE documents d SET state = 'processing', attempts = d.attempts + 1, failures = d.failures + due.was_lost::int,
-       started_at = coalesce(d.started_at, $2), leased_until = $3, next_attempt_at = NULL
+       started_at = coalesce(d.started_at, greatest(d.created_at, $2::timestamptz)), leased_until = $3, next_attempt_at = NULL
      FROM due WHERE d.document_id = due.document_id
      RETURNING ${COLUMNS}, due.was_lost AS "wasLost"`,
     [runUuid, at, leasedUntil],
@@ -240,7 +247,7 @@ export async function beginShardDocuments(
   at: Date,
 ): Promise<void> {
   await client.query(
-    `UPDATE documents SET state = 'processing', started_at = $4, attempts = attempts + 1
+    `UPDATE documents SET state = 'processing', started_at = greatest(created_at, $4::timestamptz), attempts = attempts + 1
      WHERE run_id = $1 AND item_no BETWEEN $2 AND $3 AND state = 'queued'`,
     [runUuid, firstItemNo, lastItemNo, at],
   );
@@ -263,7 +270,8 @@ export async function failQueued(
   at: Date,
 ): Promise<boolean> {
   const { rowCount } = await client.query(
-    `UPDATE documents d SET state = 'failed', error_code = $2, completed_at = $3, content_due_at = ${contentDueSql('$3')}
+    `UPDATE documents d SET state = 'failed', error_code = $2, completed_at = greatest(d.created_at, $3::timestamptz),
+       content_due_at = ${contentDueSql('greatest(d.created_at, $3)')}
      WHERE d.document_id = $1 AND d.state = 'queued'`,
     [uuid, code, at],
   );

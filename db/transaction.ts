@@ -49,7 +49,7 @@ export async function inTransaction<Result>(
         continue;
       }
       if (options.lockTimeoutMs !== undefined && codeOf(error) === SQLSTATE.lockNotAvailable) {
-        throw new GatewayError('job_busy', 'Another request is changing this job. Try again.', {
+        throw new GatewayError('job_busy', 'Another request is changing the same rows. Try again.', {
           cause: error,
           retryAfterSeconds: 1,
         });

@@ -2,7 +2,7 @@ import type { ItemGroup } from './admission-facts.ts';
 import type { CapabilityRow } from './capability-row.ts';
 import type { DocumentColumn } from './document.ts';
 import type { DocumentFacts } from './document-facts.ts';
-import { estimateExtractionInput, estimateExtractionOutput } from './document-tokens.ts';
+import { extractionEstimate } from './document-tokens.ts';
 import { type DocumentForm, documentForm, extractionRequest, takesSchema } from './extraction-request.ts';
 import type { Dialect } from './provider.ts';
 import { FEATURE } from './request-features.ts';
@@ -51,6 +51,7 @@ export function itemMeasure(asked: Asked): (file: CountedFile) => MeasuredItem {
   const { capability, dialect, columns } = asked;
   const isSchemaTaken = takesSchema(capability);
   const empty = extractionRequest({ columns, content: { form: 'text', text: '' }, isSchemaTaken, maxOutputTokens: 1 });
+  const estimate = extractionEstimate({ dialect, columns, isSchemaTaken });
   const ownBytes = JSON.stringify(empty).length * MAX_BYTES_OF_CHAR + FENCE_BYTES;
   return (file) => {
     const found = documentForm(file.mediaType, capability);
@@ -60,8 +61,8 @@ export function itemMeasure(asked: Asked): (file: CountedFile) => MeasuredItem {
     return {
       form,
       features: featuresOf(form, isSchemaTaken),
-      inputTokens: estimateExtractionInput(file, { form, dialect, columns, isSchemaTaken }) + repairTokens,
-      outputTokens: Math.min(estimateExtractionOutput(file, columns), asked.maxOutputTokens),
+      inputTokens: estimate.inputTokens(file, form) + repairTokens,
+      outputTokens: Math.min(estimate.outputTokens(file), asked.maxOutputTokens),
       bodyBytes: ownBytes + repairTokens * BYTES_OF_TOKEN + contentBytes(file, form),
     };
   };

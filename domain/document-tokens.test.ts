@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DocumentColumn } from './document.ts';
-import { type CountedDocument, estimateExtractionInput, estimateExtractionOutput } from './document-tokens.ts';
+import { type CountedDocument, extractionEstimate } from './document-tokens.ts';
 import type { DocumentForm } from './extraction-request.ts';
 import { DIALECTS, type Dialect } from './provider.ts';
 
@@ -12,8 +12,13 @@ const COLUMNS: readonly DocumentColumn[] = [
 const NOTHING: CountedDocument = { pages: null, textTokens: null, width: null, height: null };
 
 function input(document: Partial<CountedDocument>, form: DocumentForm, dialect: Dialect): number {
-  const asked = { form, dialect, columns: COLUMNS, isSchemaTaken: true };
-  return estimateExtractionInput({ ...NOTHING, ...document }, asked);
+  const { inputTokens } = extractionEstimate({ dialect, columns: COLUMNS, isSchemaTaken: true });
+  return inputTokens({ ...NOTHING, ...document }, form);
+}
+
+function output(document: Partial<CountedDocument>, columns = COLUMNS): number {
+  const { outputTokens } = extractionEstimate({ dialect: 'openai', columns, isSchemaTaken: true });
+  return outputTokens({ ...NOTHING, ...document });
 }
 
 /** What the document itself takes, beside the prompt and the schema. */
@@ -50,16 +55,17 @@ test('counts text as it was counted at upload, and what could not be counted by 
 });
 
 test('counts the columns, and the schema where it is sent', () => {
-  const asked = { form: 'text', dialect: 'openai', columns: COLUMNS, isSchemaTaken: true } as const;
-  const document = { ...NOTHING, textTokens: 10 };
-  const one = estimateExtractionInput(document, { ...asked, columns: COLUMNS.slice(1) });
-  expect(estimateExtractionInput(document, asked)).toBeGreaterThan(one + 50);
+  const tokens = (columns: readonly DocumentColumn[], isSchemaTaken = true) =>
+    extractionEstimate({ dialect: 'openai', columns, isSchemaTaken }).inputTokens(
+      { ...NOTHING, textTokens: 10 },
+      'text',
+    );
+  const one = tokens(COLUMNS.slice(1));
+  expect(tokens(COLUMNS)).toBeGreaterThan(one + 50);
   expect(one).toBeGreaterThan(300);
 });
 
 test('leaves more room for rows the more pages, columns or text there are', () => {
-  const output = (document: Partial<CountedDocument>, columns = COLUMNS) =>
-    estimateExtractionOutput({ ...NOTHING, ...document }, columns);
   expect(output({ pages: 1, textTokens: 10 })).toBe(4_096);
   expect(output({ width: 100, height: 100 })).toBe(4_096);
   expect(output({ pages: 10 })).toBeGreaterThan(15_000);
@@ -75,9 +81,7 @@ test('holds the rows of any table that is written out in the reply', () => {
   fc.assert(
     fc.property(rows, (count) => {
       // A line of a CSV such as `2026-08-19,12.50` is some 10 tokens; as a row of the reply some 40.
-      expect(estimateExtractionOutput({ ...NOTHING, textTokens: count * 10 }, COLUMNS)).toBeGreaterThanOrEqual(
-        count * 40,
-      );
+      expect(output({ textTokens: count * 10 })).toBeGreaterThanOrEqual(count * 40);
     }),
   );
 });
@@ -89,7 +93,7 @@ test('gives whole numbers for any counts', () => {
   fc.assert(
     fc.property(documents, forms, fc.constantFrom(...DIALECTS), (document, form, dialect) => {
       expect(Number.isSafeInteger(input(document, form, dialect))).toBe(true);
-      expect(Number.isSafeInteger(estimateExtractionOutput(document, COLUMNS))).toBe(true);
+      expect(Number.isSafeInteger(output(document))).toBe(true);
     }),
   );
 });

@@ -74,20 +74,30 @@ const TOKENS_OF_ROW = 24;
 /** Room to think and for a short document's rows, however few its pages. */
 const LEAST_OUTPUT_TOKENS = 4_096;
 
-/** Input tokens of the first request for a document, on the high side: what is held before it is sent. */
-export function estimateExtractionInput(
-  document: CountedDocument,
-  asked: {
-    readonly form: DocumentForm;
-    readonly dialect: Dialect;
-    readonly columns: readonly DocumentColumn[];
-    readonly isSchemaTaken: boolean;
-  },
-): number {
-  const { columns, isSchemaTaken } = asked;
+/** What requests about documents are estimated by, for one set of columns: what all of them share is counted once. */
+export interface ExtractionEstimate {
+  /** Input tokens of the first request for a document, on the high side: what is held before it is sent. */
+  inputTokens(document: CountedDocument, form: DocumentForm): number;
+  /**
+   * Output tokens that the rows of a document may take: by its pages, each of them full of rows, or by its text, all of it
+   * repeated as values with their names, whichever is less; at least LEAST_OUTPUT_TOKENS. What a request is capped with.
+   */
+  outputTokens(document: CountedDocument): number;
+}
+
+export function extractionEstimate(asked: {
+  readonly dialect: Dialect;
+  readonly columns: readonly DocumentColumn[];
+  readonly isSchemaTaken: boolean;
+}): ExtractionEstimate {
+  const { columns, isSchemaTaken, dialect } = asked;
   const prompt = estimateTextTokens(extractionPrompt(columns, { isSchemaTaken }));
   const schema = isSchemaTaken ? estimateJsonTokens(extractionSchema(columns)) : 0;
-  return prompt + schema + OVERHEAD_TOKENS + documentTokens(document, asked.form, RATES[asked.dialect]);
+  const names = keyColumns(columns).reduce((sum, { key }) => sum + estimateTextTokens(key) + 2, 0);
+  return {
+    inputTokens: (document, form) => prompt + schema + OVERHEAD_TOKENS + documentTokens(document, form, RATES[dialect]),
+    outputTokens: (document) => outputTokens(document, { names, columns: columns.length }),
+  };
 }
 
 function documentTokens(document: CountedDocument, form: DocumentForm, rates: MediaRates): number {
@@ -102,19 +112,18 @@ function documentTokens(document: CountedDocument, form: DocumentForm, rates: Me
   }
 }
 
-/**
- * Output tokens that the rows of a document may take: by its pages, each of them full of rows, or by its text, all of it
- * repeated as values with their names, whichever is less; at least LEAST_OUTPUT_TOKENS. What a request is capped with.
- */
-export function estimateExtractionOutput(document: CountedDocument, columns: readonly DocumentColumn[]): number {
-  const names = keyColumns(columns).reduce((sum, { key }) => sum + estimateTextTokens(key) + 2, 0);
-  const byPages = pagesOf(document) * ROWS_PER_PAGE * (TOKENS_OF_ROW + names + columns.length * TOKENS_OF_VALUE);
+/** `names` are the tokens that the names of the columns take in a row. */
+function outputTokens(
+  document: CountedDocument,
+  { names, columns }: { readonly names: number; readonly columns: number },
+): number {
+  const byPages = pagesOf(document) * ROWS_PER_PAGE * (TOKENS_OF_ROW + names + columns * TOKENS_OF_VALUE);
   const { pages, textTokens } = document;
   if (textTokens === null || textTokens < LEAST_PAGE_TEXT_TOKENS * (pages ?? 0)) {
     return Math.max(LEAST_OUTPUT_TOKENS, byPages);
   }
   // A value is at least a token: a text of n tokens holds at most n / columns rows.
-  const mostRows = Math.ceil(textTokens / Math.max(1, columns.length));
+  const mostRows = Math.ceil(textTokens / Math.max(1, columns));
   const byText = 2 * textTokens + mostRows * (TOKENS_OF_ROW + names);
   return Math.max(LEAST_OUTPUT_TOKENS, pages === null ? byText : Math.min(byPages, byText));
 }

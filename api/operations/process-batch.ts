@@ -20,6 +20,7 @@ import { type BatchRequest, getOwnedBatch } from './owned-batch.ts';
 
 /** More make a transaction that holds others up; what is left is for the next run. */
 const MAX_RUN_DOCUMENTS = 10_000;
+const LOCK_TIMEOUT_MS = 5_000;
 
 export interface ProcessRequest extends BatchRequest {
   readonly asked: ProcessBatch;
@@ -40,19 +41,22 @@ interface StartedRun {
  * Starts a run over the documents of a batch that are queued, and with `include: "failed"` over those that failed too. In one
  * transaction, with the batch locked, they are taken, judged, and their money is held, so that each is in one run; a refusal
  * leaves everything as it was. Then its workflow is started; where Temporal is away the sweep does that later. Throws `not_found`,
- * `conflict` for a batch that was deleted or has nothing to process, `invalid_request` where no columns are known,
+ * `conflict` for a batch that was deleted or has nothing to process, `job_busy`, `invalid_request` where no columns are known,
  * and what stands in the way of the model or the money.
  */
 export async function processBatch(dependencies: ProcessDependencies, request: ProcessRequest): Promise<KeptAnswer> {
   const { db, workflows } = dependencies;
   let customerId: string | null = null;
-  const answer = await inTransaction(db, (client) =>
-    once(client, request.idempotency, async () => {
-      const batch = await getOwnedBatch(client, request, { lock: true });
-      customerId = batch.customerId;
-      const started = await startRun(dependencies, client, batch, request);
-      return { status: 202, body: JSON.stringify(started) };
-    }),
+  const answer = await inTransaction(
+    db,
+    (client) =>
+      once(client, request.idempotency, async () => {
+        const batch = await getOwnedBatch(client, request, { lock: true });
+        customerId = batch.customerId;
+        const started = await startRun(dependencies, client, batch, request);
+        return { status: 202, body: JSON.stringify(started) };
+      }),
+    { lockTimeoutMs: LOCK_TIMEOUT_MS },
   );
   if (!answer.replayed) void workflows.startRun(startable(JSON.parse(answer.body), request.principal, customerId));
   return answer;

@@ -30,6 +30,8 @@ import { tenantScope } from './owned-job.ts';
 
 type Dependencies = Pick<ApiDependencies, 'db' | 'now' | 'cipher' | 'artifacts' | 'intake' | 'documents'>;
 
+/** For the batch, which a run of many documents may hold for some seconds. */
+const LOCK_TIMEOUT_MS = 5_000;
 /** A store that takes no file by then has nobody waiting for it any more. */
 const STORE_MS = 120_000;
 
@@ -42,7 +44,7 @@ export interface DocumentUploadRequest {
 /**
  * Receives a file, looks what it is, puts it into the artifact store and then stores its row: the document is there as a whole
  * or not at all. Its batch comes into being with it. Throws what `receiveDocument` does, `document_…` for a file that is
- * none, `tenant_suspended`, `quota_exceeded`, `conflict` for a name of another project, `dependency_unavailable` where there is no
+ * none, `tenant_suspended`, `quota_exceeded`, `conflict` for a name of another project, `job_busy`, `dependency_unavailable` where there is no
  * store or it is away.
  */
 export async function uploadDocument(
@@ -87,8 +89,10 @@ async function storeDocument(
   let isStored = false;
   try {
     await put(files, uploadArtifactKey(uploadId), received);
-    const answer = await inTransaction(db, (client) =>
-      insertRows(dependencies, client, { ...request, uploadId, terms }),
+    const answer = await inTransaction(
+      db,
+      (client) => insertRows(dependencies, client, { ...request, uploadId, terms }),
+      { lockTimeoutMs: LOCK_TIMEOUT_MS },
     );
     isStored = !answer.replayed;
     return { ...answer, body: JSON.stringify({ ...JSON.parse(answer.body), file_name: received.fileName }) };

@@ -2,7 +2,7 @@ import type { Context } from '../command.ts';
 import { CommandError } from '../errors.ts';
 
 /** What passes by itself, once others have made room or a minute is over. */
-const TOO_MANY = ['rate_limited', 'concurrency_limit'];
+const TOO_MANY = ['rate_limited', 'concurrency_limit', 'job_busy'];
 const DEFAULT_WAIT_SECONDS = 5;
 
 /**

@@ -10,7 +10,7 @@ const SHARED = {
   ...DOCUMENT_ROUTE,
   method: 'delete',
   middleware: tenantsOnly,
-  responses: { 200: jsonResponse(DocumentBatch, 'The batch as it is now.'), ...errorResponses(404) },
+  responses: { 200: jsonResponse(DocumentBatch, 'The batch as it is now.'), ...errorResponses(404, 409) },
 } as const;
 
 const byPath = createRoute({
@@ -19,7 +19,8 @@ const byPath = createRoute({
   operationId: 'delete_document_batch',
   summary: 'Cancel what of a batch is queued, and free its name',
   description:
-    'Queued documents become `canceled`, those that are being processed finish, and all of them can still be read. Once more it ' +
+    'Queued documents become `canceled`, those that are being processed, or on their way to a provider, finish, and all of them ' +
+    'can still be read. Once more it ' +
     'does nothing. A later upload under the name starts a new batch.',
 });
 

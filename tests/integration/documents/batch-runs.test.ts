@@ -185,6 +185,25 @@ test('a document of which no request can be made fails by itself, and the others
   expect((await runs.money(runId))[0]).toMatchObject({ settled: BATCH_PRICE, held: 0n });
 });
 
+test('a document that failed while requests were written is another run’s only once its item is settled', async () => {
+  const gone = await upload(caller, 'b', 'one');
+  const file = await fileOf(db, gone.json.id);
+  await upload(caller, 'b', 'two');
+  const runId = await runs.process(caller, 'b', { mode: 'batch' });
+  await folder.store.delete(file);
+  await runs.write(runId);
+  expect(await states()).toEqual(['failed', 'queued']);
+  const again = () => caller.post('/v1/batches/b/process', { include: 'failed', mode: 'batch' });
+  expect((await again()).json.error).toBe('nothing_to_process');
+  await runs.untilWaiting(runId);
+  expect((await again()).status).toBe(202);
+  await runs.driveJob(runId);
+  runs.provider.endAll();
+  await runs.driveJob(runId);
+  await runs.untilWaiting(runId);
+  expect((await runs.money(runId))[0]).toMatchObject({ settled: BATCH_PRICE, held: 0n });
+});
+
 test('a sealed file that was damaged fails by itself, and one whose key is away is waited for', async () => {
   caller = await runs.caller({ storage: 'hashes' });
   const damaged = await fileOf(db, (await upload(caller, 'b', 'damaged')).json.id);

@@ -65,6 +65,25 @@ describe('deleting a batch', () => {
     expect(rows).toEqual([{ details: { canceled: 1 } }]);
   });
 
+  test('or uploading into it, or processing it, while another request holds it is told to try again', async () => {
+    const caller = await api.caller();
+    await upload(caller, 'held', 'one');
+    const answers = await inTransaction(db, async (client) => {
+      const { rows } = await client.query(
+        "SELECT batch_id FROM document_batches WHERE name = 'held' FOR NO KEY UPDATE",
+      );
+      expect(rows).toHaveLength(1);
+      return Promise.all([
+        upload(caller, 'held', 'two'),
+        caller.post('/v1/batches/held/process', { columns: [{ name: 'a' }], model: 'openai/gpt-4o-mini' }),
+        caller.call('DELETE', '/v1/batches/held'),
+      ]);
+    });
+    const told = answers.map(({ status, json, headers }) => [status, json.error, headers.get('retry-after')]);
+    expect(told).toEqual(Array(3).fill([409, 'job_busy', '1']));
+    expect((await caller.get('/v1/batches/held')).json.counts).toMatchObject({ queued: 1 });
+  });
+
   test('frees the name for a new batch, and leaves the documents of the old one to be read', async () => {
     const caller = await api.caller();
     const old = (await upload(caller, 'b', 'same')).json.id;

@@ -360,6 +360,36 @@ describe('a run in direct mode', () => {
     expect((await runs.money(runId))[0]?.settled).toBe(100n * 150_000n + 20n * 600_000n);
   });
 
+  test('what a lost worker brings from the run before changes nothing of the next', async () => {
+    await uploaded('one');
+    const first = await runs.process(caller, 'b');
+    const { onComplete } = runs.provider;
+    runs.provider.onComplete = async () => {
+      // Another worker fails the document, a new run takes it up, and is at its first attempt.
+      runs.provider.onComplete = async () => {
+        throw new ProviderError({ code: 'rejected', message: 'no', isRetryable: false, mayHaveActed: false });
+      };
+      runs.advance(60_000);
+      await runs.untilWaiting(first);
+      expect(statesOf(await runs.documents(caller, 'b'))).toEqual(['failed']);
+      const second = await runs.process(caller, 'b', { include: 'failed' });
+      runs.provider.onComplete = async () => {
+        throw new Error('the worker died');
+      };
+      await runs.attempt(second).catch(() => undefined);
+      return { kind: 'completed', body: completionOf(rowsOf({ vendor: 'late' })), usage: USAGE, model: null };
+    };
+    await runs.attempt(first);
+    runs.provider.onComplete = onComplete;
+    const [document] = await runs.documents(caller, 'b');
+    expect(document).toMatchObject({ status: 'processing', line_items: null });
+    runs.advance(60_000);
+    await runs.untilWaiting(document.run_id);
+    expect((await runs.documents(caller, 'b'))[0].line_items).toEqual([{ vendor: 'Acme', total: '12.50' }]);
+    expect((await runs.money(first))[0]).toMatchObject({ settled: 0n, held: 0n });
+    expect((await runs.money(document.run_id))[0]).toMatchObject({ held: 0n });
+  });
+
   test('gives a document back when its worker stops, without counting that as a failure', async () => {
     await uploaded('one');
     const runId = await runs.process(caller, 'b');
