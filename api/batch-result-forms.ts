@@ -2,7 +2,6 @@ import type { ResultDocument } from '../contracts/document.ts';
 import type { ResultDocument as TableDocument } from '../documents/result-table.ts';
 import { resultsCsv } from '../documents/results-csv.ts';
 import { resultsXlsx } from '../documents/results-xlsx.ts';
-import { batchState } from '../domain/document.ts';
 import type { OpenBatchResults } from './operations/batch-results.ts';
 import { presentBatchHead } from './presentation/document.ts';
 
@@ -26,15 +25,15 @@ export async function* resultsJson({ batch, documents }: OpenBatchResults): Asyn
 
 /** A table of all rows, in pieces. */
 export function resultsTable(
-  { documents, columns }: OpenBatchResults,
+  { batch, documents, columns }: OpenBatchResults,
   hasByteOrderMark: boolean,
 ): AsyncGenerator<string> {
-  return resultsCsv(toTable(documents), { columns, hasByteOrderMark });
+  return resultsCsv(toTable(documents), { columns, batch, hasByteOrderMark });
 }
 
-/** The same as a workbook, with the times and the counts of the batch. */
+/** The same as a workbook. */
 export function resultsWorkbook({ batch, documents, columns }: OpenBatchResults): AsyncIterable<Uint8Array> {
-  return resultsXlsx(toTable(documents), { columns, batch: { ...batch, status: batchState(batch.counts) } });
+  return resultsXlsx(toTable(documents), { columns, batch });
 }
 
 async function* toTable(documents: AsyncGenerator<ResultDocument>): AsyncGenerator<TableDocument> {

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { DocumentColumn } from '../domain/document.ts';
-import { type ResultDocument, type TableCell, tableHeader, tableRows } from './result-table.ts';
+import { type BatchTimes, type ResultDocument, type TableCell, tableColumns, tableRows } from './result-table.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 /** Rows that are written at once. */
@@ -19,12 +19,20 @@ const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
  */
 export async function* resultsCsv(
   documents: AsyncIterable<ResultDocument> | Iterable<ResultDocument>,
-  { columns, hasByteOrderMark }: { readonly columns: readonly DocumentColumn[]; readonly hasByteOrderMark: boolean },
+  {
+    columns,
+    batch,
+    hasByteOrderMark,
+  }: {
+    readonly columns: readonly DocumentColumn[];
+    readonly batch: BatchTimes;
+    readonly hasByteOrderMark: boolean;
+  },
 ): AsyncGenerator<string> {
-  let lines: string[][] = [tableHeader(columns).map(harmless)];
+  let lines: string[][] = [tableColumns(columns).map(({ name }) => harmless(name))];
   let prefix = hasByteOrderMark ? BYTE_ORDER_MARK : '';
   for await (const document of documents) {
-    for (const row of tableRows(document, columns)) {
+    for (const row of tableRows(document, { columns, batch })) {
       lines.push(row.map(toField));
       if (lines.length < ROWS_AT_ONCE) continue;
       yield prefix + stringify(lines);

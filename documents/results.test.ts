@@ -7,9 +7,9 @@ import readWorkbook from 'read-excel-file/node';
 import { expect, test } from 'vitest';
 import type { ColumnType, DocumentColumn } from '../domain/document.ts';
 import type { LineItem } from '../domain/line-item.ts';
-import type { ResultDocument } from './result-table.ts';
+import type { BatchTimes, ResultDocument } from './result-table.ts';
 import { resultsCsv } from './results-csv.ts';
-import { type ResultBatch, resultsXlsx } from './results-xlsx.ts';
+import { resultsXlsx } from './results-xlsx.ts';
 
 function column(name: string, type: ColumnType = 'text'): DocumentColumn {
   return { name, description: null, type, required: false };
@@ -27,10 +27,7 @@ function document(rows: readonly LineItem[], more: Partial<ResultDocument> = {})
   };
 }
 
-const BATCH: ResultBatch = {
-  name: '=Rechnungen & "mehr"',
-  status: 'succeeded',
-  counts: { queued: 0, processing: 0, succeeded: 2, failed: 1, canceled: 0 },
+const BATCH: BatchTimes = {
   createdAt: new Date('2026-08-19T10:00:00.000Z'),
   startedAt: new Date('2026-08-19T10:01:00.000Z'),
   completedAt: null,
@@ -43,7 +40,9 @@ const COLUMNS = [
   column('paid', 'boolean'),
 ];
 const HEADER = ['document', 'file_name', 'status', 'error', 'page', 'confidence'];
-const NAMES = [...HEADER, ...COLUMNS.map(({ name }) => name)];
+const TIME_NAMES = ['batch_created_at', 'batch_started_at', 'batch_completed_at'];
+const NAMES = [...HEADER, ...COLUMNS.map(({ name }) => name), ...TIME_NAMES];
+const TIMES = ['2026-08-19T10:00:00.000Z', '2026-08-19T10:01:00.000Z'];
 const DOCUMENTS = [
   document([
     { vendor: '=HYPERLINK("http://x")', total: '-1234.50', count: -3, due: '2026-08-19', paid: true },
@@ -56,7 +55,7 @@ const DOCUMENTS = [
 
 async function csvOf(documents: readonly ResultDocument[], columns = COLUMNS, hasByteOrderMark = false) {
   let text = '';
-  for await (const piece of resultsCsv(documents, { columns, hasByteOrderMark })) text += piece;
+  for await (const piece of resultsCsv(documents, { columns, batch: BATCH, hasByteOrderMark })) text += piece;
   return text;
 }
 
@@ -75,23 +74,37 @@ function partOf(bytes: Buffer, path: string): string {
 test('writes every row as CSV, and a line for a document without any', async () => {
   const [header, ...records] = parse(await csvOf(DOCUMENTS)) as string[][];
   expect(header).toEqual(NAMES);
-  expect(records).toEqual([
-    ['doc_1', 'a.pdf', 'succeeded', '', '1', '0.5', '\'=HYPERLINK("http://x")', '-1234.50', '-3', '2026-08-19', 'true'],
+  expect(records).toEqual(
     [
-      ...['doc_1', 'a.pdf', 'succeeded', '', '1', '0.5', 'Müller, "Söhne"\n& Co', '12345678901234567890.12', '0.1'],
-      ...['1850-01-01', 'false'],
-    ],
-    ['doc_1', 'a.pdf', 'succeeded', '', '1', '0.5', '', '', '', '', ''],
-    ['doc_2', "'+evil.pdf", 'failed', 'rows_do_not_fit', '', '', '', '', '', '', ''],
-    ['doc_3', '', 'queued', '', '', '', '', '', '', '', ''],
-  ]);
+      [
+        'doc_1',
+        'a.pdf',
+        'succeeded',
+        '',
+        '1',
+        '0.5',
+        '\'=HYPERLINK("http://x")',
+        '-1234.50',
+        '-3',
+        '2026-08-19',
+        'true',
+      ],
+      [
+        ...['doc_1', 'a.pdf', 'succeeded', '', '1', '0.5', 'Müller, "Söhne"\n& Co', '12345678901234567890.12', '0.1'],
+        ...['1850-01-01', 'false'],
+      ],
+      ['doc_1', 'a.pdf', 'succeeded', '', '1', '0.5', '', '', '', '', ''],
+      ['doc_2', "'+evil.pdf", 'failed', 'rows_do_not_fit', '', '', '', '', '', '', ''],
+      ['doc_3', '', 'queued', '', '', '', '', '', '', '', ''],
+    ].map((record) => [...record, ...TIMES, '']),
+  );
 });
 
 test.for(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠1'])(
   'writes the text %j as one that no spreadsheet runs',
   async (text) => {
     const [names, values] = parse(await csvOf([document([{ [text]: text }])], [column(text)])) as string[][];
-    expect([names?.at(-1), values?.at(-1)]).toEqual([`'${text}`, `'${text}`]);
+    expect([names?.at(-4), values?.at(-4)]).toEqual([`'${text}`, `'${text}`]);
   },
 );
 
@@ -105,47 +118,36 @@ test('gives its own columns other names where the run has taken theirs', async (
   const [header] = parse(await csvOf([], taken)) as string[][];
   expect(header).toEqual([
     ...['document', 'file_name', 'document_status', 'error', 'document_document_page', 'confidence'],
-    ...['Status', 'page', 'document_page'],
+    ...['Status', 'page', 'document_page', ...TIME_NAMES],
   ]);
 });
 
-test('writes a workbook of the rows and of the batch', async () => {
+test('writes a workbook of the rows', async () => {
   const { sheets } = await xlsxOf(DOCUMENTS);
-  expect(sheets.map(({ sheet }) => sheet)).toEqual(['Results', 'Batch']);
-  expect(sheets[0]?.data).toEqual([
-    NAMES,
+  expect(sheets.map(({ sheet }) => sheet)).toEqual(['Results']);
+  expect(sheets[0]?.data).toEqual(
     [
-      ...['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, '=HYPERLINK("http://x")', -1234.5, -3],
-      ...[new Date('2026-08-19'), true],
-    ],
-    [
-      ...['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, 'Müller, "Söhne"\n& Co', '12345678901234567890.12', 0.1],
-      ...['1850-01-01', false],
-    ],
-    ['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, null, null, null, null, null],
-    ['doc_2', '+evil.pdf', 'failed', 'rows_do_not_fit', null, null, null, null, null, null, null],
-    ['doc_3', null, 'queued', null, null, null, null, null, null, null, null],
-  ]);
-  expect(sheets[1]?.data).toEqual([
-    ['batch', 'value'],
-    ['batch_name', '=Rechnungen & "mehr"'],
-    ['status', 'succeeded'],
-    ['created_at', '2026-08-19T10:00:00.000Z'],
-    ['started_at', '2026-08-19T10:01:00.000Z'],
-    ['completed_at', null],
-    ['queued', 0],
-    ['processing', 0],
-    ['succeeded', 2],
-    ['failed', 1],
-    ['canceled', 0],
-  ]);
+      NAMES,
+      [
+        ...['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, '=HYPERLINK("http://x")', -1234.5, -3],
+        ...[new Date('2026-08-19'), true],
+      ],
+      [
+        ...['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, 'Müller, "Söhne"\n& Co', '12345678901234567890.12', 0.1],
+        ...['1850-01-01', false],
+      ],
+      ['doc_1', 'a.pdf', 'succeeded', null, 1, 0.5, null, null, null, null, null],
+      ['doc_2', '+evil.pdf', 'failed', 'rows_do_not_fit', null, null, null, null, null, null, null],
+      ['doc_3', null, 'queued', null, null, null, null, null, null, null, null],
+    ].map((row, index) => (index === 0 ? row : [...row, ...TIMES, null])),
+  );
 });
 
 test('has no formula in a workbook, and only texts where a text is', async () => {
   const { bytes } = await xlsxOf(DOCUMENTS);
   const xml = partOf(bytes, 'xl/worksheets/sheet1.xml');
   expect(xml).not.toMatch(/<f[ >]/);
-  expect(xml).toContain('t="inlineStr" s="1"><is><t xml:space="preserve">=HYPERLINK(');
+  expect(xml).toContain('t="inlineStr" s="1"><is><t>=HYPERLINK(');
 });
 
 test('writes the same bytes for the same results', async () => {
@@ -159,12 +161,12 @@ test('keeps any text in both', async () => {
       const documents = [document(texts.map((vendor) => ({ vendor })))];
       const columns = [column('vendor')];
       const records = parse(await csvOf(documents, columns)) as string[][];
-      const read = records.slice(1).map((record) => record.at(-1) ?? '');
+      const read = records.slice(1).map((record) => record.at(-4) ?? '');
       expect(read.map((each) => (/^'[=+\-@\t\r\n＝＋－＠]/.test(each) ? each.slice(1) : each))).toEqual(
         texts.map((each) => each.toWellFormed()),
       );
       const { sheets } = await xlsxOf(documents, columns);
-      const cells = sheets[0]?.data.slice(1).map((row) => row.at(-1));
+      const cells = sheets[0]?.data.slice(1).map((row) => row.at(-4));
       const kept = texts.map((each) =>
         each
           .toWellFormed()
@@ -180,13 +182,13 @@ test('keeps any text in both', async () => {
 test('goes on in another sheet where one is full', async () => {
   const documents = [document(Array.from({ length: 5 }, (_, index) => ({ vendor: `v${index}` })))];
   const { sheets } = await xlsxOf(documents, [column('vendor')], 3);
-  expect(sheets.map(({ sheet, data }) => [sheet, data.map((row) => row.at(-1))]).slice(0, -1)).toEqual([
+  expect(sheets.map(({ sheet, data }) => [sheet, data.map((row) => row.at(-4))])).toEqual([
     ['Results', ['vendor', 'v0', 'v1']],
-    ['Results 2', ['vendor', 'v2', 'v3']],
-    ['Results 3', ['vendor', 'v4']],
+    ['Results_2', ['vendor', 'v2', 'v3']],
+    ['Results_3', ['vendor', 'v4']],
   ]);
   const full = await xlsxOf(documents, [column('vendor')], 6);
-  expect(full.sheets.map(({ sheet }) => sheet)).toEqual(['Results', 'Batch']);
+  expect(full.sheets.map(({ sheet }) => sheet)).toEqual(['Results']);
 });
 
 test('takes rows only as fast as they are read', async () => {
@@ -232,7 +234,7 @@ test('fails as its documents do', async () => {
     throw new Error('the rows are gone');
   }
   await expect(buffer(resultsXlsx(failing(), { columns: COLUMNS, batch: BATCH }))).rejects.toThrow('the rows are gone');
-  await expect(Array.fromAsync(resultsCsv(failing(), { columns: COLUMNS, hasByteOrderMark: false }))).rejects.toThrow(
-    'the rows are gone',
-  );
+  await expect(
+    Array.fromAsync(resultsCsv(failing(), { columns: COLUMNS, batch: BATCH, hasByteOrderMark: false })),
+  ).rejects.toThrow('the rows are gone');
 });

@@ -114,6 +114,28 @@ test('goes on with a batch: only what is not in it is sent, by name and content'
   expect(gateway.processed).toHaveLength(2);
 });
 
+test.each([
+  [['--columns', 'b'], 'another column'],
+  [['--columns', 'a:number'], 'another type'],
+  [['--columns', 'a', '--model', 'other/m'], 'another model'],
+])('with %j, %s, on a batch that was processed before, tells that its rows are the old ones', async (asked) => {
+  const args = ['--batch', 'b', '--out', out()];
+  expect((await extract([...files('one'), '--columns', 'a', ...args])).code).toBe(0);
+  expect((await extract([...files('one'), '--columns', 'a', ...args])).code).toBe(0);
+  const { code, err } = await extract([...files('one', 'two'), ...asked, ...args]);
+  expect([code, err]).toEqual([1, expect.stringContaining('"b" holds documents that were processed before')]);
+  const json = JSON.parse((await extract([...files('one'), '--columns', 'c', ...args, '--json'])).out);
+  expect(json).toMatchObject({ failed: [], has_other_rows: true });
+});
+
+test('a name with a quote is told from none other when the batch is gone on with', async () => {
+  const path = join(folder, 'a "b" %22.txt');
+  writeFileSync(path, 'one');
+  const args = [path, '--columns', 'a', '--batch', 'b', '--out', out(), '--json'];
+  await extract(args);
+  expect(JSON.parse((await extract(args)).out)).toMatchObject({ uploaded: 0, present: 1 });
+});
+
 test('--retry-failed processes what has failed, with the columns that the batch has', async () => {
   gateway.endOf = () => ({ status: 'failed', processing_error: { code: 'expired', message: 'Too late.' } });
   const paths = files('one');

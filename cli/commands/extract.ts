@@ -8,7 +8,7 @@ import { exitCode } from '../exit-codes.ts';
 import { readColumnList } from '../extract/column-list.ts';
 import { createExtractView, type ExtractView, SILENT_EXTRACT_VIEW } from '../extract/extract-view.ts';
 import { INTERRUPTED, whenThereIsRoom } from '../extract/patience.ts';
-import { startRuns, waitForBatch } from '../extract/process-batch.ts';
+import { keepsOtherRows, startRuns, waitForBatch } from '../extract/process-batch.ts';
 import { openResultTarget, type ResultTarget, writeResults } from '../extract/result-form.ts';
 import { type InputFile, requireFiles, type Uploads, uploadFiles } from '../extract/upload-files.ts';
 import type { TenantCalls } from '../gateway.ts';
@@ -44,7 +44,8 @@ export const extractCommand = defineCommand({
     'Types of columns are text (unless said), number, currency, date and boolean. FILE is PDF, PNG, JPEG, WebP, CSV or TXT. The ' +
     'results are those of the whole batch.\n' +
     'What broke off goes on where it stopped with the same files and the --batch that was named: files are told by name and content.\n' +
-    'Ends with 0 when every document has succeeded, else with 1; then standard error tells why, a line each.',
+    'Ends with 0 when every document has succeeded, else with 1; then standard error tells why, a line each. So it does where the ' +
+    'batch holds documents that were processed before with other columns or another model: what has succeeded keeps its rows.',
   examples: [
     'extract ./invoices/*.pdf --columns "date:date,vendor!,total:currency" --out rows.xlsx',
     'extract scans/*.png --columns @columns.json --batch "Scans 2026/08" --mode batch --out rows.csv',
@@ -102,14 +103,15 @@ async function extract(work: Work, context: Context): Promise<number> {
   if (uploads.uploaded + uploads.present === 0) {
     view.clear();
     await target.sink.discard();
-    return report(work, { uploads, batch: null, unsuccessful: [] }, context);
+    return report(work, { uploads, batch: null, unsuccessful: [], hasOtherRows: false }, context);
   }
-  await startRuns(work, wish, context);
+  const before = await whenThereIsRoom(() => calls.getBatch(batchName), work.signal, context);
+  const taken = await startRuns(work, wish, context);
   const batch = await waitForBatch(work, view.batch, context);
   const unsuccessful = await listUnsuccessful(work, batch, context);
   await writeResults(target, calls, batchName);
   view.clear();
-  return report(work, { uploads, batch, unsuccessful }, context);
+  return report(work, { uploads, batch, unsuccessful, hasOtherRows: keepsOtherRows(before, taken, wish) }, context);
 }
 
 /** Documents of the batch that have failed or were cancelled. */
@@ -136,9 +138,11 @@ interface End {
   readonly uploads: Uploads;
   readonly batch: DocumentBatch | null;
   readonly unsuccessful: readonly Document[];
+  /** Documents were left with what an earlier run with other columns, or another model, made of them. */
+  readonly hasOtherRows: boolean;
 }
 
-function report(work: Work, { uploads, batch, unsuccessful }: End, context: Context): number {
+function report(work: Work, { uploads, batch, unsuccessful, hasOtherRows }: End, context: Context): number {
   const { uploaded, present, refused } = uploads;
   const faults = [
     ...refused.map(({ path, code, message }) => ({ file: path, document_id: null, error: { code, message } })),
@@ -150,20 +154,36 @@ function report(work: Work, { uploads, batch, unsuccessful }: End, context: Cont
   const { terminal } = context;
   const out = batch === null ? null : work.target.path;
   if (work.asJson) {
-    const summary = { batch_name: work.batchName, batch, uploaded, present, failed: faults, out };
+    const summary = {
+      batch_name: work.batchName,
+      batch,
+      uploaded,
+      present,
+      failed: faults,
+      has_other_rows: hasOtherRows,
+      out,
+    };
     // Results have standard output for themselves.
     if (out === '-') terminal.err.write(`${JSON.stringify(summary)}\n`);
     else printJson(context, summary);
   } else {
     for (const { file, document_id: id, error } of faults)
       terminal.err.write(`${plainText(`${file}${id === null ? '' : ` (${id})`}: ${error.code}: ${error.message}`)}\n`);
+    if (hasOtherRows) terminal.err.write(`${plainText(otherRowsOf(work.batchName))}\n`);
     const succeeded = batch?.counts.succeeded ?? 0;
     const end = out === null || out === '-' ? '' : ` Results are in ${out}.`;
     const bad = faults.length === 0 ? '' : `, ${faults.length} did not`;
     const text = `${plural(succeeded, 'document')} of "${work.batchName}" succeeded${bad}.${end}`;
     (out === '-' ? terminal.err : terminal.out).write(`${plainText(text)}\n`);
   }
-  return exitCode(faults.length === 0 ? 'ok' : 'unsuccessful');
+  return exitCode(faults.length === 0 && !hasOtherRows ? 'ok' : 'unsuccessful');
+}
+
+function otherRowsOf(batchName: string): string {
+  return (
+    `"${batchName}" holds documents that were processed before, with other columns or another model, and they keep the rows of ` +
+    'then. Name another --batch to have all of these files processed as asked.'
+  );
 }
 
 /** New at each start, and readable in a list of batches. */

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DocumentBatch } from '../../contracts/document.ts';
+import { readDocumentColumns } from '../../contracts/document-columns.ts';
 import type { ProcessBatch } from '../../contracts/process-batch.ts';
 import type { Context } from '../command.ts';
 import { CommandError } from '../errors.ts';
@@ -40,6 +42,19 @@ export async function startRuns(
       throw error;
     }
   }
+}
+
+/**
+ * Whether documents that had been in runs before, and were not taken up again, have other rows than were asked for. `before` is
+ * the batch as it was when its runs were to be started, of which `taken` documents were.
+ */
+export function keepsOtherRows({ columns, model, counts }: DocumentBatch, taken: number, wish: ProcessBatch): boolean {
+  const isOther =
+    (wish.columns !== undefined &&
+      columns !== null &&
+      !isDeepStrictEqual(readDocumentColumns(wish.columns), columns)) ||
+    (wish.model !== undefined && model !== null && wish.model !== model);
+  return isOther && (counts.succeeded + counts.processing > 0 || taken < counts.queued);
 }
 
 /** Looks at a batch until all of its documents have ended. Throws INTERRUPTED where the person leaves before that. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Document, DocumentBatch } from '../../contracts/document.ts';
+import { readDocumentColumns } from '../../contracts/document-columns.ts';
 import { ProcessBatch } from '../../contracts/process-batch.ts';
 
 const AT = '2026-08-19T10:00:00.000Z';
@@ -45,6 +46,7 @@ export async function startFakeDocuments(): Promise<FakeDocuments> {
 
 function addRoutes(app: Hono, fake: FakeDocuments): void {
   const running = new Set<string>();
+  const named = new Map<string, Pick<DocumentBatch, 'columns' | 'model'>>();
   const inBatch = (name = '') => fake.documents.filter(({ batch_name: batch }) => batch === name);
   const refuse = (error: string, message = 'refused') => ({ error, message, request_id: 'req_1' });
 
@@ -80,6 +82,9 @@ function addRoutes(app: Hono, fake: FakeDocuments): void {
     const taken = inBatch(name).filter(({ id, status }) => wanted.includes(status) && !running.has(id));
     if (taken.length === 0) return c.json(refuse('nothing_to_process'), 409);
     fake.processed.push(asked);
+    const last = named.get(name);
+    const columns = asked.columns === undefined ? (last?.columns ?? null) : [...readDocumentColumns(asked.columns)];
+    named.set(name, { columns, model: asked.model ?? last?.model ?? 'documents' });
     for (const { id } of taken) running.add(id);
     const run = { run_id: 'run_1', batch_name: name, mode: 'direct', model: 'documents', documents: taken.length };
     return c.json({ ...run, columns: [] }, 202);
@@ -93,7 +98,8 @@ function addRoutes(app: Hono, fake: FakeDocuments): void {
         if (running.has(document.id)) fake.documents[index] = { ...document, ...fake.endOf(document) };
       running.clear();
     }
-    return c.json(batchOf(inBatch(c.req.query('batch_name'))));
+    const name = c.req.query('batch_name') ?? '';
+    return c.json({ ...batchOf(inBatch(name)), ...named.get(name) });
   });
   app.get('/v1/batch/results', (c) => {
     const names = inBatch(c.req.query('batch_name')).map(({ file_name: name }) => name);

@@ -34,6 +34,7 @@ interface DocumentAnswer {
 interface BatchAnswer {
   readonly status: string;
   readonly all_done: boolean;
+  readonly created_at: string;
   readonly started_at: string | null;
   readonly completed_at: string | null;
   readonly counts: Record<string, number>;
@@ -121,17 +122,23 @@ describe.each(['direct', 'batch'] as const)('mixed files, mode %s', (mode) => {
   });
 
   test('CSV and XLSX have the rows that JSON has', async () => {
-    const { documents } = await results();
+    const { documents, created_at: created, started_at: started, completed_at: completed } = await results();
+    const times = [created, started, completed];
     const rows = documents.flatMap(tableRowsOf);
-    const header = ['document', 'file_name', 'status', 'error', 'page', 'confidence', 'vendor', 'date', 'total'];
+    const own = ['document', 'file_name', 'status', 'error', 'page', 'confidence', 'vendor', 'date', 'total'];
+    const header = [...own, 'batch_created_at', 'batch_started_at', 'batch_completed_at'];
     const csv = await caller.fetch(`${path}/results`, { headers: { accept: 'text/csv' } });
-    expect(parse(await csv.text())).toEqual([header, ...rows.map((row) => row.map((cell) => String(cell ?? '')))]);
+    expect(parse(await csv.text())).toEqual([
+      header,
+      ...rows.map((row) => [...row, ...times].map((cell) => String(cell ?? ''))),
+    ]);
     const xlsx = await caller.fetch(`${path}/results`, { headers: { accept: XLSX } });
     const [sheet] = await readSheet(Buffer.from(await xlsx.arrayBuffer()));
     // An amount is a number there, and a day is a day.
     const cells = rows.map(([id, name, status, error, page, confidence, vendor, date, total]) => [
       ...[id, name, status, error, page, confidence, vendor],
       ...[date == null ? null : new Date(String(date)), total == null ? null : Number(total)],
+      ...times,
     ]);
     expect(sheet?.data).toEqual([header, ...cells]);
   });
