@@ -169,7 +169,8 @@ class DocumentClient {
         return null;
       });
       if (response?.ok) return (await response.json()) as Answer;
-      const isWorthATry = response === null || response.status === 429 || response.status >= 500;
+      const isWorthATry =
+        response === null || response.status === 429 || response.status >= 500 || response.headers.has('retry-after');
       if (response !== null && (!isWorthATry || tries >= CALL_TRIES))
         throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
       await response?.arrayBuffer();
