@@ -8,7 +8,8 @@ import type { Database } from '../../db/client.ts';
 import { jobIdOf, toUuid } from '../../db/ids.ts';
 import { parseNumeric } from '../../domain/money.ts';
 import { verifyLedger } from '../../ledger/verify.ts';
-import type { LineResult } from '../../providers/provider.ts';
+import type { CreateBatchInput, LineResult, NativeBatch } from '../../providers/provider.ts';
+import { ProviderError } from '../../providers/provider-error.ts';
 import { runActivity, testDependencies } from './activities.ts';
 import { type ApiCaller, createTestApi, type TestApi } from './api.ts';
 import { FakeProvider } from './fake-provider.ts';
@@ -41,6 +42,10 @@ class DocumentProvider extends FakeProvider {
   onAsk: (request: string) => Answered = () => ONE_ROW;
   /** What was asked in batches, by the id of the item there. */
   readonly asked = new Map<string, string>();
+  /** What lines were answered with, however often they are read. */
+  readonly #answers = new Map<string, LineResult>();
+  /** Tokens of answers that were given by themselves. */
+  #directUses = 0;
 
   override encodeItem(item: Parameters<FakeProvider['encodeItem']>[0]): string {
     this.asked.set(item.providerItemId, JSON.stringify(item.request));
@@ -49,13 +54,38 @@ class DocumentProvider extends FakeProvider {
 
   override onComplete: FakeProvider['onComplete'] = async ({ request }) => {
     const result = toResult(this.onAsk(JSON.stringify(request)));
+    if (isBilled(result)) this.#directUses += 1;
     if (result.kind !== 'completed' && result.kind !== 'failed') throw new Error(`no direct answer: ${result.kind}`);
     return result;
   };
 
   /** A line is the id of an item, answered as it was asked. */
   override decodeLine(_endpoint: string, line: string): ReturnType<FakeProvider['decodeLine']> {
-    return { kind: 'result', providerItemId: line, result: toResult(this.onAsk(this.asked.get(line) ?? '')) };
+    const result = this.#answers.get(line) ?? toResult(this.onAsk(this.asked.get(line) ?? ''));
+    this.#answers.set(line, result);
+    return { kind: 'result', providerItemId: line, result };
+  }
+
+  /** A create whose answer is lost may have made its batch. */
+  override async createBatch(input: CreateBatchInput): Promise<NativeBatch> {
+    try {
+      return await super.createBatch(input);
+    } catch (error) {
+      if (error === MADE_AND_LOST) this.move(`batch-${input.attemptToken}`, {});
+      throw error;
+    }
+  }
+
+  override async findBatches({ attemptToken }: { attemptToken: string }): Promise<NativeBatch[]> {
+    const batch = this.batches.get(`batch-${attemptToken}`);
+    return batch === undefined ? [] : [batch];
+  }
+
+  /** How many answers it charges for: by themselves, and of lines in batches that were read. */
+  get billed(): { readonly direct: number; readonly batch: number } {
+    const lines = new Set([...this.results.values()].flat());
+    const batch = [...this.#answers].filter(([line, result]) => lines.has(line) && isBilled(result)).length;
+    return { direct: this.#directUses, batch };
   }
 
   /** Ends every open batch with a line for each of its items, but for those left out. */
@@ -74,6 +104,15 @@ class DocumentProvider extends FakeProvider {
       this.move(id, { phase: 'ended', end, nativeStatus: end });
     }
   }
+}
+
+/** Thrown by `onCreate`: the batch is there, and its create is never answered. */
+export const MADE_AND_LOST = new ProviderError({
+  ...{ code: 'connection_lost', message: 'lost', isRetryable: true, mayHaveActed: true },
+});
+
+function isBilled(result: LineResult): boolean {
+  return 'usage' in result && result.usage !== null && result.usage !== undefined;
 }
 
 function toResult(answered: Answered): LineResult {
@@ -106,6 +145,8 @@ export class TestRuns {
   readonly wokenShards: string[] = [];
   readonly tenants = new Map<ApiCaller, string>();
   #aheadMs = 0;
+  /** How far the clock of the host that works now is off. */
+  skewMs = 0;
 
   constructor(db: Database, artifacts: ArtifactStore, overrides: Partial<ActivityDependencies> = {}) {
     this.db = db;
@@ -129,7 +170,7 @@ export class TestRuns {
     this.api = createTestApi(db, { now: this.now, artifacts });
   }
 
-  now = (): Date => new Date(Date.now() + this.#aheadMs);
+  now = (): Date => new Date(Date.now() + this.#aheadMs + this.skewMs);
 
   advance(ms: number): void {
     this.#aheadMs += ms;

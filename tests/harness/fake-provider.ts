@@ -55,7 +55,7 @@ export class FakeProvider implements BatchProvider {
   /** Null for a provider whose batches carry no label. */
   listLabelled: (() => Promise<LabelledBatch[]>) | null = async () => [];
 
-  async findBatches(): Promise<NativeBatch[]> {
+  async findBatches(_input: { readonly attemptToken: string }): Promise<NativeBatch[]> {
     return this.candidates;
   }
 

@@ -21,9 +21,9 @@ class RefusingProvider extends FakeProvider {
     this.#refuse();
     return super.retrieveBatch(input);
   }
-  override async findBatches() {
+  override async findBatches(input: { attemptToken: string }) {
     this.#refuse();
-    return super.findBatches();
+    return super.findBatches(input);
   }
   override async *downloadFile(input: { file: ResultFile }): AsyncGenerator<Uint8Array> {
     this.#refuse();

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { type DocumentState, mayDocumentMove } from '../../../domain/document.ts';
+import { batchState, type DocumentState, mayDocumentMove } from '../../../domain/document.ts';
 import { lawHolds } from '../../../domain/ledger-entry.ts';
 import { parseNumeric } from '../../../domain/money.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
 import type { ApiCaller } from '../../harness/api.ts';
-import { type Answered, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
+import { type Answered, MADE_AND_LOST, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
+import { refusal } from '../../harness/fake-provider.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { createTestFolder, fileOf, upload } from './document-fixture.ts';
 
@@ -19,15 +20,30 @@ afterAll(async () => {
 /** What a request comes to, by itself or in a batch. */
 const ANSWERS = ['rows', 'misfit', 'refused', 'blocked', 'busy', 'crash'] as const;
 const CRASH = 'the worker died';
+/** Requests of a few documents are written by then. */
+const MOST_REVIEWS = 3;
+/** Of gpt-4o-mini, one answer. */
+const BATCH_PRICE = 100n * 75_000n + 20n * 300_000n;
+const DIRECT_PRICE = 2n * BATCH_PRICE;
 const END = ['completed', 'expired', 'cancelled'] as const;
 const which = fc.nat(5);
-const mode = fc.constantFrom('direct' as const, 'batch' as const);
+const mode = fc.constantFrom('direct' as const, 'batch' as const, 'batch' as const);
 const include = fc.constantFrom('queued' as const, 'failed' as const);
 const answers = fc.array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 4 });
 const kind = <Kind extends string>(name: Kind) => fc.constant(name);
 const uploads = fc.record({ kind: kind('upload'), files: fc.integer({ min: 1, max: 3 }) });
 const processes = fc.record({ kind: kind('process'), mode, include });
 const times = fc.integer({ min: 1, max: 4 });
+/** What somebody does while a batch is uploaded, or its create is on its way, and how the provider answers the create. */
+const MEANWHILE = ['delete', 'delete and review', 'cancel', 'review', 'process'] as const;
+const CREATES = ['accepted', 'refused', 'lost', 'made and lost'] as const;
+const meanwhile = fc.option(fc.constantFrom(...MEANWHILE), { freq: 3 });
+const creates = fc.oneof(
+  { weight: 2, arbitrary: fc.constant('accepted' as const) },
+  { weight: 1, arbitrary: fc.constantFrom(...CREATES) },
+);
+/** How far the clock of the host that makes a step is off. */
+const skewMs = fc.constantFrom(0, 0, -3_000, -40, 40, 3_000);
 const step = fc.oneof(
   { weight: 3, arbitrary: uploads },
   { weight: 3, arbitrary: processes },
@@ -36,7 +52,13 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: kind('attempt'), which, answers, times, lanes: fc.integer({ min: 1, max: 3 }) }),
   },
   { weight: 6, arbitrary: fc.record({ kind: kind('review'), which, times, cancel: fc.nat(19).map((n) => n === 0) }) },
-  { weight: 6, arbitrary: fc.record({ kind: kind('drive'), which }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      ...{ kind: kind('drive'), which, isPrepared: fc.nat(3).map((n) => n > 0) },
+      ...{ onUpload: meanwhile, onCreate: meanwhile, create: creates },
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ kind: kind('endBatches'), end: fc.constantFrom(...END), answers }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('delete') }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('loseFile'), which }) },
@@ -44,9 +66,11 @@ const step = fc.oneof(
 );
 /** Something is there to be worked on from the beginning. */
 const courses = fc
-  .tuple(uploads, processes, fc.array(step, { minLength: 8, maxLength: 30, size: 'max' }))
-  .map(([upload, process, steps]): Step[] => [upload, process, ...steps]);
+  .tuple(uploads, processes, fc.array(fc.tuple(step, skewMs), { minLength: 8, maxLength: 30, size: 'max' }))
+  .map(([upload, process, steps]): Course => [[upload, 0], [process, 0], ...steps]);
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+type Course = readonly (readonly [step: Step, skewMs: number])[];
+type Drive = Extract<Step, { kind: 'drive' }>;
 
 interface Seen {
   readonly status: DocumentState;
@@ -143,16 +167,54 @@ class World {
 
   async #work(made: Extract<Step, { kind: 'attempt' | 'review' | 'drive' }>, runId: string): Promise<void> {
     if (made.kind === 'drive') {
-      if (this.runs.jobs.includes(runId)) await this.runs.driveJob(runId);
+      if (made.isPrepared) await this.#review(runId, MOST_REVIEWS, false);
+      if (this.runs.jobs.includes(runId)) await this.#drive(made, runId);
       return;
     }
-    for (let time = 0; time < made.times; time += 1) {
-      if (made.kind === 'attempt') {
-        await Promise.all(Array.from({ length: made.lanes }, () => this.#attempt(runId)));
-      } else {
-        const next = await this.runs.review(runId, { cancel: made.cancel });
-        if (next.kind === 'write') await this.runs.write(runId);
-      }
+    if (made.kind === 'review') return this.#review(runId, made.times, made.cancel);
+    for (let time = 0; time < made.times; time += 1)
+      await Promise.all(Array.from({ length: made.lanes }, () => this.#attempt(runId)));
+  }
+
+  async #review(runId: string, times: number, cancel: boolean): Promise<void> {
+    for (let time = 0; time < times; time += 1) {
+      const next = await this.runs.review(runId, { cancel });
+      if (next.kind !== 'write') return;
+      await this.runs.write(runId);
+    }
+  }
+
+  async #drive({ onUpload, onCreate, create }: Drive, runId: string): Promise<void> {
+    const { provider } = this.runs;
+    provider.onUpload = () => this.#meanwhile(onUpload, runId);
+    provider.onCreate = async () => {
+      await this.#meanwhile(onCreate, runId);
+      if (create === 'made and lost') throw MADE_AND_LOST;
+      if (create === 'refused') throw refusal('rate_limited');
+      if (create === 'lost')
+        throw new ProviderError({ code: 'timed_out', message: 'lost', isRetryable: true, mayHaveActed: true });
+      return {};
+    };
+    await this.runs.driveJob(runId);
+    provider.onUpload = async () => undefined;
+    provider.onCreate = async () => ({});
+  }
+
+  async #meanwhile(what: (typeof MEANWHILE)[number] | null, runId: string): Promise<void> {
+    switch (what) {
+      case null:
+        return;
+      case 'delete':
+        return this.make({ kind: 'delete' });
+      case 'delete and review':
+        await this.make({ kind: 'delete' });
+        await this.runs.review(runId);
+        return;
+      case 'process':
+        return this.make({ kind: 'process', mode: 'batch', include: 'failed' });
+      case 'cancel':
+      case 'review':
+        await this.runs.review(runId, { cancel: what === 'cancel' });
     }
   }
 
@@ -164,6 +226,8 @@ class World {
         const next = await this.runs.untilWaiting(runId);
         if (next.kind === 'over') break;
         expect(turn).toBeLessThan(10);
+        // Creates that were not answered are looked for.
+        this.runs.advance(600_000);
         await this.runs.driveJob(runId);
         this.runs.provider.endAll();
         await this.runs.driveJob(runId);
@@ -181,6 +245,40 @@ class World {
       if (now === undefined) throw new Error(`no document ${documentId}`);
       this.#checkDocument(documentId, now);
     }
+    await this.#checkBatch();
+  }
+
+  /** A batch is what its documents make of it. */
+  async #checkBatch(): Promise<void> {
+    const { status, json } = await this.caller.get('/v1/batches/b');
+    expect(status).toBe(200);
+    const { data } = (await this.caller.get('/v1/documents?limit=100&batch_name=b')).json;
+    const documents: readonly Seen[] = data;
+    const countOf = (state: DocumentState) => documents.filter((document) => document.status === state).length;
+    const counts = { queued: countOf('queued'), processing: countOf('processing'), succeeded: countOf('succeeded') };
+    const all = { ...counts, failed: countOf('failed'), canceled: countOf('canceled') };
+    const isOver = documents.every(({ completed_at: at }) => at !== null);
+    const sorted = (times: readonly (string | null)[]) => times.filter((time) => time !== null).toSorted();
+    expect(json).toMatchObject({
+      ...{ counts: all, status: batchState(all), all_done: isOver },
+      created_at: sorted(documents.map(({ created_at: at }) => at))[0],
+      started_at: sorted(documents.map(({ started_at: at }) => at))[0] ?? null,
+      completed_at: isOver ? sorted(documents.map(({ completed_at: at }) => at)).at(-1) : null,
+    });
+  }
+
+  /** What the provider bills is charged, once, at the price of its mode; and nothing else is, nor anything that was canceled. */
+  async checkBill(): Promise<void> {
+    const money = (await Promise.all(this.runIds.map((runId) => this.runs.money(runId)))).flat();
+    const { direct, batch } = this.runs.provider.billed;
+    const settled = money.reduce((sum, each) => sum + each.settled, 0n);
+    expect(settled).toBe(BigInt(direct) * DIRECT_PRICE + BigInt(batch) * BATCH_PRICE);
+    const { rows } = await db.pool.query(
+      `SELECT o.item_no FROM documents d JOIN item_outcomes o ON o.job_id = d.run_id AND o.item_no = d.item_no
+       WHERE d.tenant_id = $1 AND d.state = 'canceled' AND o.amount > 0`,
+      [this.runs.tenants.get(this.caller)],
+    );
+    expect(rows).toEqual([]);
   }
 
   async checkMoney(): Promise<void> {
@@ -247,16 +345,19 @@ test('over any uploads, runs, deletions and crashes there are five states, legal
     fc.asyncProperty(courses, async (steps) => {
       const runs = new TestRuns(db, folder.store);
       const world = new World(runs, await runs.caller());
-      for (const [index, made] of steps.entries()) {
+      for (const [index, [made, skewMs]] of steps.entries()) {
+        runs.skewMs = skewMs;
         await world.make(made);
+        runs.skewMs = 0;
         await world.checkDocuments();
         if (index % 8 === 0) await world.checkMoney();
       }
       await world.finish();
       await world.checkDocuments();
       await world.checkMoney();
+      await world.checkBill();
       expect(await world.isOver()).toBe(true);
     }),
-    { numRuns: 4 },
+    { numRuns: 15 },
   );
 });
