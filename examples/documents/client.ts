@@ -2,7 +2,7 @@
  * A robust client of documents, in nothing but Node: the webhook tells of the end of a run at once, polling finds what no webhook
  * told of.
  *
- *   BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_API_KEY=… WEBHOOK_SECRET=whsec_… \
+ *   BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_KEY=… WEBHOOK_SECRET=whsec_… \
  *   COLUMNS='[{"name":"vendor","required":true},{"name":"total","type":"currency"}]' \
  *   node client.ts "Invoices 2026/08" invoices/*.pdf
  *
@@ -206,7 +206,7 @@ const [batch, ...files] = process.argv.slice(2);
 if (batch === undefined || files.length === 0) throw new Error('Name a batch and files.');
 const client = new DocumentClient({
   apiUrl: setting('BATCHGATE_URL', 'http://127.0.0.1:8080'),
-  apiKey: setting('BATCHGATE_API_KEY'),
+  apiKey: setting('BATCHGATE_KEY'),
   webhookSecret: setting('WEBHOOK_SECRET'),
   pollMs: Number(setting('POLL_SECONDS', '60')) * 1_000,
 });

@@ -1,7 +1,7 @@
 """A robust client of tasks, in nothing but Python's standard library: webhooks tell of the end at once, polling finds what no
 webhook told of.
 
-  BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_API_KEY=… WEBHOOK_SECRET=whsec_… WEBHOOK_URL=https://hooks.example.com/tasks \\
+  BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_KEY=… WEBHOOK_SECRET=whsec_… WEBHOOK_URL=https://hooks.example.com/tasks \\
   python3 client.py work-17 "Name the capital of France." "Name the river that runs through {}."
 
 The second task takes the place of `{}` from the reply of the first. Started again with the same name of the work it goes on with
@@ -140,7 +140,7 @@ def main():
     task_type = os.environ.get("TASK_TYPE", "OPENAI")
     client = TaskClient(
         api_url=os.environ.get("BATCHGATE_URL", "http://127.0.0.1:8080"),
-        api_key=os.environ["BATCHGATE_API_KEY"],
+        api_key=os.environ["BATCHGATE_KEY"],
         webhook_url=os.environ["WEBHOOK_URL"],
         webhook_secret=os.environ["WEBHOOK_SECRET"],
         poll_seconds=float(os.environ.get("POLL_SECONDS", "60")),

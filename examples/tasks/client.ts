@@ -1,7 +1,7 @@
 /**
  * A robust client of tasks, in nothing but Node: webhooks tell of the end at once, polling finds what no webhook told of.
  *
- *   BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_API_KEY=… WEBHOOK_SECRET=whsec_… WEBHOOK_URL=https://hooks.example.com/tasks \
+ *   BATCHGATE_URL=http://127.0.0.1:8080 BATCHGATE_KEY=… WEBHOOK_SECRET=whsec_… WEBHOOK_URL=https://hooks.example.com/tasks \
  *   node client.ts work-17 "Name the capital of France." "Name the river that runs through {}."
  *
  * The second task takes the place of `{}` from the reply of the first. Started again with the same name of the work it goes on with
@@ -169,7 +169,7 @@ const [work = 'work-1', first = 'Name the capital of France.', second = 'Name th
 const taskType = setting('TASK_TYPE', 'OPENAI');
 const client = new TaskClient({
   apiUrl: setting('BATCHGATE_URL', 'http://127.0.0.1:8080'),
-  apiKey: setting('BATCHGATE_API_KEY'),
+  apiKey: setting('BATCHGATE_KEY'),
   webhookUrl: setting('WEBHOOK_URL'),
   webhookSecret: setting('WEBHOOK_SECRET'),
   pollMs: Number(setting('POLL_SECONDS', '60')) * 1_000,

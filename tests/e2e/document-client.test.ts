@@ -139,7 +139,7 @@ test('the example client: told by webhook, calls repeated with their keys, and w
   const hook = `http://127.0.0.1:${port}/hook`;
   const { secret } = await caller.call<{ secret: string }>('PUT', WEBHOOK, { url: hook });
   const road = await openRoad();
-  const env = { BATCHGATE_API_KEY: caller.key, WEBHOOK_SECRET: secret, WEBHOOK_PORT: String(port) };
+  const env = { BATCHGATE_KEY: caller.key, WEBHOOK_SECRET: secret, WEBHOOK_PORT: String(port) };
   const files = [await fileOf('one.txt', 'Acme'), await fileOf('two.txt', 'Acme')];
   const first = runClient(files, { ...env, BATCHGATE_URL: road.url, POLL_SECONDS: '3600' });
   let second: RunningClient | undefined;

@@ -149,7 +149,7 @@ test.each([
     const { tenantId, caller } = await gateway.newTenant();
     const secret = await newSecret(caller);
     const road = await openRoad();
-    const env = { BATCHGATE_URL: road.url, BATCHGATE_API_KEY: caller.key, WEBHOOK_SECRET: secret };
+    const env = { BATCHGATE_URL: road.url, BATCHGATE_KEY: caller.key, WEBHOOK_SECRET: secret };
     const client = await runClient(command, file, env);
     try {
       // Its first post is refused, its second lost on the way back, and with one key all of them are one task.
