@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import type { DocumentLimits } from '../domain/document-facts.ts';
 import { DEFAULT_THREAD_BOUNDS } from './document-threads.ts';
 import { PdfTextReader } from './pdf-text-reader.ts';
 import { Recogniser } from './recogniser.ts';
-import { bombPdf, samplePdf } from './testing/sample-files.ts';
+import { activePdf, bombPdf, samplePdf } from './testing/sample-files.ts';
 
 const LIMITS: DocumentLimits = { maxBytes: 1_000_000, maxPages: 3, maxPixels: 1_000 };
 const MIB = 1024 * 1024;
@@ -65,6 +68,25 @@ test('the text of a PDF is read within the same bounds', async () => {
   expect(await reader.read(await bombPdf(100 * MIB))).toBeNull();
   expect(process.memoryUsage.rss() - before).toBeLessThan(100 * MIB);
   expect(await reader.read(await samplePdf())).toBe(text);
+});
+
+test('a PDF with scripts, actions and files elsewhere is read without any of them', async () => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  try {
+    const pdf = await activePdf(`http://127.0.0.1:${port}`);
+    const found = await new Recogniser().recognise(fileOf(pdf), LIMITS);
+    expect(found).toMatchObject({ kind: 'document', facts: { mediaType: 'application/pdf', pages: 1 } });
+    expect(await new PdfTextReader().read(pdf)).toContain('Invoice 4711');
+    expect(asked).toEqual([]);
+  } finally {
+    server.close();
+  }
 });
 
 test('a PDF that the parser stumbles over has no text, and costs no more than itself', async () => {

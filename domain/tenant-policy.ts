@@ -25,13 +25,13 @@ export interface TenantPolicy {
   readonly taskConcurrency: number;
   /** What a key may call in a minute, in the units of domain/rate-limit.ts; null for `BATCHGATE_REQUESTS_PER_MINUTE`. */
   readonly requestsPerMinute: number | null;
-  /** Calls that bring items, at once in each api process; null for `BATCHGATE_MAX_UPLOADS_PER_TENANT`. */
+  /** Calls that bring items or documents, at once in each api process; null for `BATCHGATE_MAX_UPLOADS_PER_TENANT`. */
   readonly maxUploads: number | null;
   /** Jobs that no submission of which was accepted yet. */
   readonly maxDrafts: number;
-  /** Items of drafts and of jobs that have not ended. */
+  /** Items of drafts and of jobs that have not ended, tasks and documents in runs among them. */
   readonly maxOpenItems: number;
-  /** Bytes of requests and results that are kept. */
+  /** Bytes of requests, results and files of documents that are kept. */
   readonly maxStoredBytes: number | null;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
-import { PDFDocument, PDFHexString, PDFName, StandardFonts } from 'pdf-lib';
+import { PDFDocument, PDFHexString, PDFName, PDFString, StandardFonts } from 'pdf-lib';
 
 /** A PDF of so many pages, each with a line of text; without a text its pages are blank, as those of a scan. */
 export async function samplePdf({ pages = 1, text = 'Invoice 4711, total 12.50 EUR' } = {}): Promise<Uint8Array> {
@@ -37,6 +37,25 @@ export async function bombPdf(unpackedBytes: number): Promise<Uint8Array> {
   const content = Buffer.from(deflateSync(Buffer.alloc(unpackedBytes, ' '), { level: 9 }));
   const stream = pdf.context.stream(content, { Filter: 'FlateDecode' });
   page.node.set(PDFName.of('Contents'), pdf.context.register(stream));
+  return pdf.save({ useObjectStreams: false });
+}
+
+/** A PDF that runs a script and fetches from a URL once it is opened, where a reader lets it. */
+export async function activePdf(url: string): Promise<Uint8Array> {
+  const pdf = await drawPdf(1, 'Invoice 4711');
+  const { context, catalog } = pdf;
+  const script = `app.launchURL("${url}/script"); this.submitForm("${url}/form"); fetch("${url}/fetch");`;
+  pdf.addJavaScript('main', script);
+  catalog.set(PDFName.of('OpenAction'), context.obj({ S: 'URI', URI: PDFString.of(`${url}/action`) }));
+  const [page] = pdf.getPages();
+  const external = context.obj({ FS: 'URL', F: PDFString.of(`${url}/file`) });
+  const image = context.stream(new Uint8Array(), {
+    ...{ Type: 'XObject', Subtype: 'Image', Width: 1, Height: 1, BitsPerComponent: 8, ColorSpace: 'DeviceGray' },
+    F: external,
+  });
+  page?.node.newXObject('Outside', context.register(image));
+  const aa = context.obj({ O: { S: 'JavaScript', JS: PDFString.of(script) } });
+  page?.node.set(PDFName.of('AA'), aa);
   return pdf.save({ useObjectStreams: false });
 }
 
