@@ -53,15 +53,10 @@ export async function lockOrInsertBatch(
        ON CONFLICT (tenant_id, coalesce(customer_id, ''), name) WHERE deleted_at IS NULL DO NOTHING`,
       [newId('documentBatch'), owner.tenantId, owner.projectId, owner.customerId, name, createdAt],
     );
-    const { rows } = await client.query<DocumentBatchRow>(
-      `SELECT ${COLUMNS} FROM document_batches b
-       WHERE b.tenant_id = $1 AND coalesce(b.customer_id, '') = coalesce($2, '') AND b.name = $3 AND b.deleted_at IS NULL
-       FOR NO KEY UPDATE`,
-      [owner.tenantId, address.customerId, name],
-    );
+    const batch = await lockLiveBatch(client, owner.tenantId, address);
     // None where somebody has just deleted the one there was: its name is free again.
-    if (rows[0] === undefined) continue;
-    return owner.projectId === null || rows[0].projectId === owner.projectId ? rows[0] : null;
+    if (batch === null) continue;
+    return owner.projectId === null || batch.projectId === owner.projectId ? batch : null;
   }
 }
 
@@ -78,6 +73,20 @@ export async function findBatch(
      WHERE b.name = $1 AND coalesce(b.customer_id, '') = coalesce($2, '') AND ${condition.sql}
      ORDER BY b.deleted_at IS NULL DESC, b.batch_id DESC LIMIT 1 ${lock ? 'FOR NO KEY UPDATE' : ''}`,
     [address.name, address.customerId, ...condition.values],
+  );
+  return rows[0] ?? null;
+}
+
+/** The batch that takes uploads under a name, whichever project's it is; locked until the transaction ends. Null for none. */
+export async function lockLiveBatch(
+  client: Queryable,
+  tenantId: string,
+  { name, customerId }: BatchAddress,
+): Promise<DocumentBatchRow | null> {
+  const { rows } = await client.query<DocumentBatchRow>(
+    `SELECT ${COLUMNS} FROM document_batches b
+     WHERE b.tenant_id = $1 AND coalesce(b.customer_id, '') = coalesce($2, '') AND b.name = $3 AND b.deleted_at IS NULL FOR NO KEY UPDATE`,
+    [tenantId, customerId, name],
   );
   return rows[0] ?? null;
 }

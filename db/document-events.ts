@@ -15,7 +15,7 @@ export async function announceRunFinished(
     jobUuid,
   }: { readonly batchId: string; readonly runId: string | null; readonly jobUuid: string | null },
 ): Promise<void> {
-  const { tenantId, projectId, name, counts } = await getBatchView(client, batchId);
+  const { tenantId, projectId, customerId, name, counts } = await getBatchView(client, batchId);
   const status = batchState(counts);
   await insertEvent(client, {
     tenantId,
@@ -23,6 +23,9 @@ export async function announceRunFinished(
     jobId: jobUuid,
     subjectId: batchId,
     type: 'document_batch.run_finished',
-    data: { run_id: runId, batch_name: name, status, all_done: hasDocumentEnded(status), counts: { ...counts } },
+    data: {
+      ...{ run_id: runId, batch_name: name, customer_id: customerId },
+      ...{ status, all_done: hasDocumentEnded(status), counts: { ...counts } },
+    },
   });
 }

@@ -42,6 +42,23 @@ export async function insertDocumentWebhook(db: Queryable, row: DocumentWebhookR
   return rowCount === 1;
 }
 
+/**
+ * Removes the webhook that a project set for a name before it became that of a batch of somebody else: it is never called. Its
+ * secret stays. Answers its id; null where there was none.
+ */
+export async function deleteStrayWebhook(
+  db: Queryable,
+  { tenantId, customerId, projectId, name }: Pick<DocumentWebhookRow, 'tenantId' | 'customerId' | 'projectId' | 'name'>,
+): Promise<string | null> {
+  const { rows } = await db.query<{ webhookId: string }>(
+    `DELETE FROM document_webhooks
+     WHERE tenant_id = $1 AND coalesce(customer_id, '') = coalesce($2, '') AND batch_name = $3 AND project_id IS DISTINCT FROM $4 AND project_id IS NOT NULL
+     RETURNING webhook_id AS "webhookId"`,
+    [tenantId, customerId, name, projectId],
+  );
+  return rows[0]?.webhookId ?? null;
+}
+
 /** False where it is gone. */
 export async function changeDocumentWebhook(db: Queryable, webhookId: string, url: string): Promise<boolean> {
   const { rowCount } = await db.query('UPDATE document_webhooks SET url = $2 WHERE webhook_id = $1', [webhookId, url]);

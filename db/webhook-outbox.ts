@@ -61,7 +61,7 @@ const SELECT_RECEIVERS = `
   SELECT w.secret_id, NULL, w.url, NULL, NULL, w.project_id, w.customer_id
   FROM document_batches b
   JOIN document_webhooks w ON w.tenant_id = b.tenant_id AND coalesce(w.customer_id, '') = coalesce(b.customer_id, '')
-    AND w.batch_name = b.name
+    AND w.batch_name = b.name AND (w.project_id IS NULL OR w.project_id = b.project_id)
   WHERE b.batch_id = $3`;
 
 /**

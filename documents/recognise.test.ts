@@ -27,6 +27,14 @@ describe('a PDF', () => {
     expect(two.textTokens).toBe((one.textTokens ?? 0) * 2);
   });
 
+  test('may have white space before its header, as some scanners write it', async () => {
+    for (const before of ['\r\n', ' \t\n'.repeat(50)]) {
+      const bytes = Uint8Array.from([...Buffer.from(before), ...(await samplePdf({ pages: 2 }))]);
+      expect(await seen(bytes)).toMatchObject({ mediaType: 'application/pdf', pages: 2 });
+    }
+    expect(await seen('The header of a PDF is %PDF-1.7, and so on.')).toMatchObject({ mediaType: 'text/plain' });
+  });
+
   test('without text, such as a scan, has none', async () => {
     expect(await seen(await samplePdf({ text: '' }))).toMatchObject({ pages: 1, textTokens: 0 });
   });

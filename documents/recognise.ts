@@ -14,6 +14,9 @@ const WHOLENESS: { readonly [type in ImageType]: (bytes: Uint8Array) => boolean 
   'image/webp': isWholeWebp,
 };
 
+/** In which a PDF's header has to come (PDF 1.7, implementation note 13). */
+const HEAD_BYTES = 1_024;
+
 /** Written in text, and still none that is meant to be read as one. */
 const TEXT_FORMATS = /xml|rtf|postscript|eps|pgp|x-ms-regedit|calendar|vcard|vtt/;
 
@@ -25,7 +28,7 @@ const TEXT_FORMATS = /xml|rtf|postscript|eps|pgp|x-ms-regedit|calendar|vcard|vtt
 export async function recognise(bytes: Uint8Array, limits: DocumentLimits): Promise<Recognition> {
   if (bytes.length === 0) return faulty('empty');
   // Some magic numbers of audio begin as the byte order mark of UTF-16 does.
-  const type = hasUtf16Mark(bytes) ? undefined : (await fileTypeFromBuffer(bytes))?.mime;
+  const type = hasUtf16Mark(bytes) ? undefined : await typeOf(bytes);
   switch (type) {
     case 'application/pdf':
       return recognisePdf(bytes, limits);
@@ -39,6 +42,13 @@ export async function recognise(bytes: Uint8Array, limits: DocumentLimits): Prom
       // Some magic numbers are words that a text may begin with (`BM`, `GIF`, `FORM`), and binary content is no text.
       return type !== undefined && TEXT_FORMATS.test(type) ? faulty('unsupported') : recogniseText(bytes);
   }
+}
+
+/** White space before the header of a PDF, as some scanners write it, is read over by every reader. */
+async function typeOf(bytes: Uint8Array): Promise<string | undefined> {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, HEAD_BYTES)).toString('latin1');
+  if (/^\s*%PDF-/.test(head)) return 'application/pdf';
+  return (await fileTypeFromBuffer(bytes))?.mime;
 }
 
 function recogniseImage(bytes: Uint8Array, mediaType: ImageType, { maxPixels }: DocumentLimits): Recognition {

@@ -3,6 +3,8 @@ import type { DocumentColumn } from '../domain/document.ts';
 import { type BatchTimes, type ResultDocument, type TableCell, tableColumns, tableRows } from './result-table.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
+/** Lines end with CR LF. */
+const RFC_4180 = { record_delimiter: 'windows' } as const;
 /** Rows that are written at once. */
 const ROWS_AT_ONCE = 200;
 
@@ -35,12 +37,12 @@ export async function* resultsCsv(
     for (const row of tableRows(document, { columns, batch })) {
       lines.push(row.map(toField));
       if (lines.length < ROWS_AT_ONCE) continue;
-      yield prefix + stringify(lines);
+      yield prefix + stringify(lines, RFC_4180);
       prefix = '';
       lines = [];
     }
   }
-  if (lines.length > 0) yield prefix + stringify(lines);
+  if (lines.length > 0) yield prefix + stringify(lines, RFC_4180);
 }
 
 function toField(cell: TableCell): string {

@@ -5,6 +5,8 @@ export interface CompletionReply {
   readonly text: string;
   readonly model: string | null;
   readonly finishReason: string | null;
+  /** The model refuses to answer, or what it answered was taken away for safety's sake. */
+  readonly isRefused: boolean;
 }
 
 /** The first choice of a neutral chat completion, as JSON text; null for what is no object. */
@@ -14,10 +16,13 @@ export function readCompletion(completion: string): CompletionReply | null {
   const choices = Array.isArray(body['choices']) ? body['choices'] : [];
   const choice = isJsonObject(choices[0]) ? choices[0] : {};
   const message = isJsonObject(choice['message']) ? choice['message'] : {};
+  const [content, refusal] = [textOrNull(message['content']), textOrNull(message['refusal'])];
+  const finishReason = textOrNull(choice['finish_reason']);
   return {
-    text: textOrNull(message['content']) ?? textOrNull(message['refusal']) ?? '',
+    text: content ?? refusal ?? '',
     model: textOrNull(body['model']),
-    finishReason: textOrNull(choice['finish_reason']),
+    finishReason,
+    isRefused: (refusal ?? '') !== '' || finishReason === 'content_filter',
   };
 }
 

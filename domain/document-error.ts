@@ -7,7 +7,7 @@ const MESSAGES = {
   safety_blocked: 'The provider blocked the document or the answer by its safety rules.',
   request_refused:
     'The provider refused the document. It may be too large for the model, or in a form that it cannot read.',
-  provider_failed: 'The provider failed, also when it was asked again.',
+  provider_failed: 'The provider failed. It may be processed again with {"include":"failed"}.',
   text_unreadable: 'The model takes no files of this type, and there is no text in it that could be sent instead.',
   content_deleted: 'The file was deleted before it was processed.',
   file_unavailable: 'The file could not be read from the artifact store.',

@@ -17,7 +17,12 @@ const MONTHS = namesOf('month', (index) => Date.UTC(2026, index, 15), 12);
 /** The first of June 2026 is a Monday. */
 const WEEKDAYS = namesOf('weekday', (index) => Date.UTC(2026, 5, 1 + index), 7);
 
-const ISO = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ]\d{2}:\d{2}.*)?$/;
+const ISO = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/;
+/** A time of day behind a date, with a zone or without. */
+const TIME =
+  /(?:t|,? (?:at |um |à |alle |a las |às |om )?)\d{1,2}[:h]\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?| uhr)?(?: ?(?:z|utc|gmt|[+-]\d{2}:?\d{2}))?$/i;
+/** The same as ISO 8601 writes it without separators. */
+const COMPACT_TIME = /(?<=^\d{8})T\d{4}(?:\d{2})?(?:[.,]\d+)?(?:Z|[+-]\d{4})?$/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
 const NUMERIC = /^(\d{1,2}) ?([./-]) ?(\d{1,2}) ?\2 ?(\d{4}|\d{2})$/;
 const DAY_NAME_YEAR = /^(\d{1,2})(?:st|nd|rd|th|er|\.)?[ -]?(?:of |de )?([a-z]{3,12})\.?,?[ -]?(?:de )?(\d{4})$/;
@@ -31,9 +36,10 @@ const YEAR_NAME_DAY = /^(\d{4})[ -]([a-z]{3,12})\.?[ -](\d{1,2})$/;
  */
 export function readDate(text: string, order: DateOrder | null): Reading<string> {
   if (text.length > MAX_LENGTH) return NOT_A_DATE;
-  const yearFirst = ISO.exec(text.trim()) ?? COMPACT.exec(text.trim());
+  const day = text.trim().replace(/\s+/gu, ' ').replace(TIME, '').replace(COMPACT_TIME, '');
+  const yearFirst = ISO.exec(day) ?? COMPACT.exec(day);
   if (yearFirst !== null) return toDay(yearFirst[1], yearFirst.at(-2), yearFirst.at(-1));
-  const folded = fold(text);
+  const folded = fold(day);
   const read = readFolded(folded, order);
   // Only now: `mar` is March, and Tuesday in three languages.
   return read.ok ? read : readFolded(withoutWeekday(folded), order);

@@ -30,8 +30,9 @@ export async function judgeReply(
   const answer = readCompletion(completion);
   const reply = answer?.text ?? '';
   const read = readDocumentRows(reply, columns);
-  // To ask again would be cut off again.
+  // To ask again would be cut off, or refused, again.
   if (!read.ok && answer?.finishReason === 'length') return failed('reply_cut_off');
+  if (!read.ok && answer?.isRefused === true) return failed('safety_blocked');
   if (!read.ok) return { kind: 'misfit', misfit: { reply, problems: read.problems } };
   const content = { line_items: read.rows, provenance: read.provenance };
   const rows = keepsContent(document.storage)

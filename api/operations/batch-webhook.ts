@@ -1,10 +1,12 @@
+import type pg from 'pg';
 import { BatchName, type BatchWebhook, type BatchWebhookSet } from '../../contracts/document.ts';
 import { recordAudit } from '../../db/audit-log.ts';
-import type { BatchAddress } from '../../db/document-batches.ts';
+import { type BatchAddress, lockLiveBatch } from '../../db/document-batches.ts';
 import {
   changeDocumentWebhook,
   type DocumentWebhookRow,
   deleteDocumentWebhook,
+  deleteStrayWebhook,
   findDocumentWebhook,
   insertDocumentWebhook,
 } from '../../db/document-webhooks.ts';
@@ -24,6 +26,7 @@ type Dependencies = Pick<ApiDependencies, 'db' | 'now' | 'cipher' | 'allowedFetc
 
 /** One look for each of those that may come between: another's first PUT, its DELETE, and the next PUT. */
 const MAX_TRIES = 3;
+const LOCK_TIMEOUT_MS = 5_000;
 
 class OvertakenError extends Error {
   override readonly name = 'OvertakenError';
@@ -41,7 +44,7 @@ interface WebhookSet {
 /**
  * Has the end of every run of the batches of a name told to a URL, whether there is one yet or not. The first time the answer
  * holds the secret; another URL takes the place of the one before and keeps it. Of several calls at once one is the first.
- * Throws `invalid_request` for a URL that is not public, `conflict` for a name that another project uses.
+ * Throws `invalid_request` for a URL that is not public, `conflict` for a name that another project uses, for a batch or a webhook.
  */
 export async function setBatchWebhook(
   dependencies: Dependencies,
@@ -69,9 +72,13 @@ async function putWebhook(
 ): Promise<WebhookSet> {
   const secretId = newId('webhookSecret');
   const { sealed, shown } = await makeSecret(cipher, secretId);
-  return inTransaction(db, async (client) => {
+  const work = async (client: pg.PoolClient): Promise<WebhookSet> => {
     const { owner } = await requireJobOwner(client, principal, { customer_id: address.customerId });
     const audit = { act: 'document_webhook.set', actor: principal.keyId, tenantId: owner.tenantId } as const;
+    const batch = await lockLiveBatch(client, owner.tenantId, address);
+    if (batch !== null && owner.projectId !== null && batch.projectId !== owner.projectId) throw taken();
+    const stray = batch === null ? null : await deleteStrayWebhook(client, batch);
+    if (stray !== null) await recordAudit(client, { ...audit, act: 'document_webhook.removed', subject: stray });
     const found = await findDocumentWebhook(client, tenantScope(principal), address);
     if (found !== null && (await changeDocumentWebhook(client, found.webhookId, url))) {
       await recordAudit(client, { ...audit, subject: found.webhookId });
@@ -84,7 +91,8 @@ async function putWebhook(
     if (!(await insertDocumentWebhook(client, row))) throw new OvertakenError();
     await recordAudit(client, { ...audit, subject: webhookId });
     return { isNew: true, webhook: { ...presentBatchWebhook(row), secret: shown } };
-  });
+  };
+  return inTransaction(db, work, { lockTimeoutMs: LOCK_TIMEOUT_MS });
 }
 
 /** Without its secret. Throws `not_found`. */
@@ -127,6 +135,6 @@ function unknownCustomer(): GatewayError {
 }
 
 function taken(): GatewayError {
-  const message = 'batch_name: another project of the account has set a webhook for this name. Choose another name.';
+  const message = 'batch_name: the name is in use by another project of the account. Choose another name.';
   return new GatewayError('conflict', message, { field: 'batch_name' });
 }

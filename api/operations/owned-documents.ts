@@ -28,7 +28,10 @@ export async function getDocument(
   return presentDocument(view, cipher);
 }
 
-/** In the order of upload, of all batches or of the one that a name means now; none for a name that means none. */
+/**
+ * In the order of upload, of all batches, of those of a customer, or of the one that a name means now; none for a name that means
+ * none. Throws `not_found` for a customer that the key may not see.
+ */
 export async function listDocuments(
   { db, cipher }: Dependencies,
   request: PageWish & {
@@ -39,12 +42,11 @@ export async function listDocuments(
   },
 ): Promise<{ data: Document[]; next_cursor: string | null }> {
   const { batchName, customerId, principal, state, cursor, limit } = request;
-  const scope = tenantScope(principal);
+  const own = tenantScope(principal);
+  const address = batchAddress({ principal, batchName: batchName ?? '', customerId });
+  const scope = customerId === undefined ? own : { ...own, customerId: address.customerId };
   const [after = null] = decodeCursor(LIST, [CursorDocument], cursor) ?? [];
-  const batch =
-    batchName === undefined
-      ? undefined
-      : await findBatch(db.pool, scope, batchAddress({ principal, batchName, customerId }));
+  const batch = batchName === undefined ? undefined : await findBatch(db.pool, own, address);
   if (batch === null) return { data: [], next_cursor: null };
   const page = { after, maxRows: limit, maxBytes: MAX_PAGE_BYTES };
   const { rows, isComplete } = await listDocumentViews(db.pool, scope, { batchId: batch?.batchId, state }, page);

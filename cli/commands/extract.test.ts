@@ -92,6 +92,13 @@ test('a document that fails and a file that is refused are told, and end with 1'
   ]);
 });
 
+test('a file whose name the gateway does not take is told, and the others are processed', async () => {
+  gateway.refusals.push({ call: 'POST /v1/documents', status: 400, error: 'invalid_request', field: 'file.filename' });
+  const { code, err } = await extract([...files('one', 'two'), '--columns', 'a', '--batch', 'b', '--out', out()]);
+  expect([code, gateway.documents.length]).toEqual([1, 1]);
+  expect(err).toMatch(/\.txt: invalid_request: refused\n/);
+});
+
 test('where every file is refused nothing is processed, and no file is left', async () => {
   const { code, ...said } = await extract([...files('empty'), '--columns', 'a', '--out', out()]);
   expect([code, gateway.processed]).toEqual([1, []]);
@@ -147,7 +154,7 @@ test('--retry-failed processes what has failed, with the columns that the batch 
 
 test('what is too much at once is asked again after the time the gateway says', async () => {
   const tooMuch = { status: 429, retryAfter: 30 };
-  for (const call of ['POST /v1/documents', 'GET /v1/batch'])
+  for (const call of ['POST /v1/documents', 'GET /v1/batch', 'GET /v1/batch/results'])
     for (let times = 0; times < 5; times += 1) gateway.refusals.push({ call, ...tooMuch, error: 'rate_limited' });
   const { code } = await extract([...files('one'), '--columns', 'a', '--out', out()]);
   expect([code, gateway.refusals, gateway.documents.length]).toEqual([0, [], 1]);

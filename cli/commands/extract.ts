@@ -109,7 +109,7 @@ async function extract(work: Work, context: Context): Promise<number> {
   const taken = await startRuns(work, wish, context);
   const batch = await waitForBatch(work, view.batch, context);
   const unsuccessful = await listUnsuccessful(work, batch, context);
-  await writeResults(target, calls, batchName);
+  await writeResults(target, work, context);
   view.clear();
   return report(work, { uploads, batch, unsuccessful, hasOtherRows: keepsOtherRows(before, taken, wish) }, context);
 }

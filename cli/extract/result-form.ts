@@ -3,6 +3,7 @@ import type { Context } from '../command.ts';
 import { usageError } from '../errors.ts';
 import type { TenantCalls } from '../gateway.ts';
 import { openResultSink, type ResultSink } from '../results/result-file.ts';
+import { INTERRUPTED, whenThereIsRoom } from './patience.ts';
 
 const TYPE_OF: { readonly [ending: string]: string } = {
   '.json': 'application/json',
@@ -29,15 +30,31 @@ export async function openResultTarget(
   return { path, type, sink: await openResultSink(path, terminal.out) };
 }
 
-/** Fetches the results of a batch whole, or leaves no file. */
+interface Fetching {
+  readonly calls: Pick<TenantCalls, 'streamBatchResults'>;
+  readonly batchName: string;
+  readonly signal: AbortSignal;
+}
+
+/** Fetches the results of a batch whole, or leaves no file. Throws what the gateway refuses, and INTERRUPTED. */
 export async function writeResults(
   { type, sink }: ResultTarget,
-  calls: Pick<TenantCalls, 'streamBatchResults'>,
-  batchName: string,
+  { calls, batchName, signal }: Fetching,
+  context: Pick<Context, 'sleep'>,
 ): Promise<void> {
   const text = sink.isStandardOutput ? new TextDecoder() : null;
-  for await (const chunk of calls.streamBatchResults(batchName, type))
-    await sink.write(text === null ? chunk : text.decode(chunk, { stream: true }));
+  const open = async () => {
+    const chunks = calls.streamBatchResults(batchName, type);
+    return { chunks, first: await chunks.next() };
+  };
+  const { chunks, first } = await whenThereIsRoom(open, signal, context);
+  for (let next = first; next.done !== true; next = await chunks.next()) {
+    if (signal.aborted) {
+      await chunks.return(undefined);
+      throw INTERRUPTED;
+    }
+    await sink.write(text === null ? next.value : text.decode(next.value, { stream: true }));
+  }
   if (text !== null) await sink.write(`${text.decode()}\n`);
   await sink.finish();
 }

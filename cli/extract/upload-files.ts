@@ -113,7 +113,9 @@ async function uploadOne(
 }
 
 function isOfTheFile({ facts: { error, field } }: CommandError): boolean {
-  return error.startsWith('document_') || (error === 'invalid_request' && field === 'file');
+  return (
+    error.startsWith('document_') || (error === 'invalid_request' && (field === 'file' || field === 'file.filename'))
+  );
 }
 
 /** How many documents of each name and content the batch has, if there is one that takes uploads. */

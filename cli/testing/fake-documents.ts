@@ -17,7 +17,13 @@ export interface FakeDocuments {
   /** Calls as `GET /path?query`. */
   readonly calls: string[];
   /** Answered to the next calls of `GET /path` instead, in order. */
-  readonly refusals: { readonly call: string; readonly status: number; readonly error: string; retryAfter?: number }[];
+  readonly refusals: {
+    readonly call: string;
+    readonly status: number;
+    readonly error: string;
+    retryAfter?: number;
+    field?: string;
+  }[];
   /** How each document of the next run ends; `processing` for one that never does. */
   endOf: (document: Document) => Partial<Document>;
   /** Looks at a batch until its documents have ended. */
@@ -58,7 +64,7 @@ function addRoutes(app: Hono, fake: FakeDocuments): void {
     if (refusal === undefined) return next();
     await c.req.arrayBuffer();
     if (refusal.retryAfter !== undefined) c.header('Retry-After', String(refusal.retryAfter));
-    return c.json(refuse(refusal.error), refusal.status as 429);
+    return c.json({ ...refuse(refusal.error), field: refusal.field }, refusal.status as 429);
   });
   app.post('/v1/documents', async (c) => {
     const { file, batch_name: batchName } = await c.req.parseBody();

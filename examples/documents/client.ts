@@ -24,6 +24,11 @@ interface ResultDocument {
   readonly processing_error: { readonly code: string; readonly message: string } | null;
 }
 
+interface OpenDocuments {
+  readonly data: readonly { readonly run_id: string | null }[];
+  readonly next_cursor: string | null;
+}
+
 interface ClientSettings {
   readonly apiUrl: string;
   readonly apiKey: string;
@@ -73,7 +78,7 @@ class DocumentClient {
       json: { columns },
       idempotencyKey: work,
     });
-    await this.#ended(started.run_id, `/v1/batch?${name}`);
+    await this.#ended(started.run_id, name);
     return (await this.#call<{ documents: ResultDocument[] }>('GET', `/v1/batch/results?${name}`)).documents;
   }
 
@@ -113,11 +118,11 @@ class DocumentClient {
     return document.id;
   }
 
-  async #ended(runId: string, batchPath: string): Promise<void> {
+  async #ended(runId: string, name: string): Promise<void> {
     const over = new AbortController();
     const told = new Promise<void>((resolve) => this.#waiting.set(runId, resolve));
     try {
-      if (!this.#early.has(runId)) await Promise.race([told, this.#poll(runId, batchPath, over.signal)]);
+      if (!this.#early.has(runId)) await Promise.race([told, this.#poll(runId, name, over.signal)]);
     } finally {
       over.abort();
       this.#waiting.delete(runId);
@@ -126,14 +131,29 @@ class DocumentClient {
   }
 
   /** What no webhook tells of is found here, also when the receiver was away for longer than webhooks are retried. */
-  async #poll(runId: string, batchPath: string, signal: AbortSignal): Promise<void> {
+  async #poll(runId: string, name: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       await delay(this.#settings.pollMs, undefined, { signal });
-      const { all_done: isOver } = await this.#call<{ all_done: boolean }>('GET', batchPath);
-      if (!isOver) continue;
+      const { all_done: isOver } = await this.#call<{ all_done: boolean }>('GET', `/v1/batch?${name}`);
+      // Others may have uploaded what nobody has processed yet: then the documents of this run tell.
+      if (!isOver && (await this.#hasOpenDocument(runId, name))) continue;
       if (!signal.aborted) console.log(`${runId} finished, found by polling`);
       return;
     }
+  }
+
+  async #hasOpenDocument(runId: string, name: string): Promise<boolean> {
+    // In this order: one that is taken up between the two reads is seen by the second.
+    for (const status of ['queued', 'processing']) {
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const path = `/v1/documents?${name}&status=${status}&limit=1000${cursor && `&cursor=${encodeURIComponent(cursor)}`}`;
+        const page: OpenDocuments = await this.#call('GET', path);
+        if (page.data.some(({ run_id: its }) => its === runId)) return true;
+        cursor = page.next_cursor;
+      }
+    }
+    return false;
   }
 
   /** Standard Webhooks: HMAC-SHA256 over id, time and the bytes as they came; several signatures while a secret is being replaced. */

@@ -93,7 +93,9 @@ describe.each(['direct', 'batch'] as const)('mixed files, mode %s', (mode) => {
     const taken = files.filter(({ end }) => end.kind !== 'refused');
     const told = await processed({ columns: MIXED_COLUMNS, mode });
     const counts = { queued: 0, processing: 0, canceled: 0, ...countsOf(taken) };
-    expect(told).toEqual({ run_id: runs[0], batch_name: batch, status: 'succeeded', all_done: true, counts });
+    expect(told).toEqual({
+      ...{ run_id: runs[0], batch_name: batch, customer_id: null, status: 'succeeded', all_done: true, counts },
+    });
     const shown = await results();
     expect(shown).toMatchObject({ status: 'succeeded', all_done: true, counts, completed_at: expect.any(String) });
     expectEnds(shown, taken);

@@ -187,6 +187,33 @@ describe('the webhook of a batch', () => {
     expect(`whsec_${secret.toString('base64')}`).toBe(json.secret);
   });
 
+  test('of one project is called for no batch of another’s, and gives way to that one’s', async () => {
+    const tenantId = await api.tenant();
+    await db.pool.query("INSERT INTO projects (tenant_id, project_id, name) VALUES ($1, 'p1', 'P'), ($1, 'p2', 'Q')", [
+      tenantId,
+    ]);
+    const early = await api.caller('project', { tenantId, projectId: 'p1' });
+    const owner = await api.caller('project', { tenantId, projectId: 'p2' });
+    const tenant = await api.caller('tenant_admin', { tenantId });
+    const urls = ['early', 'owner', 'tenant'].map((name) => `${URL}/of-${name}`);
+    expect((await hook(early, 'b', urls[0])).status).toBe(201);
+    expect((await hook(owner, 'b', urls[1])).json.error).toBe('conflict');
+    await upload(owner, 'b');
+    await owner.call('DELETE', '/v1/batches/b');
+    expect(await deliveriesTo(urls[0] ?? '')).toEqual([]);
+    await upload(owner, 'b');
+    expect((await hook(early, 'b', urls[0])).json).toMatchObject({ error: 'conflict', field: 'batch_name' });
+    expect((await hook(owner, 'b', urls[1])).status).toBe(201);
+    expect((await early.get('/v1/batches/b/webhook')).status).toBe(404);
+    await owner.call('DELETE', '/v1/batches/b');
+    expect(await deliveriesTo(urls[1] ?? '')).toMatchObject([{ data: { batch_name: 'b', customer_id: null } }]);
+    await owner.call('DELETE', '/v1/batches/b/webhook');
+    await hook(tenant, 'b', urls[2]);
+    await upload(owner, 'b');
+    await owner.call('DELETE', '/v1/batches/b');
+    expect(await deliveriesTo(urls[2] ?? '')).toHaveLength(1);
+  });
+
   test('is called at the end of every run of every batch of its name, and of no other', async () => {
     const caller = await api.caller();
     const url = `${URL}/runs`;

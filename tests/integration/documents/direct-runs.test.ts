@@ -178,7 +178,7 @@ describe('a run in direct mode', () => {
     }
     expect(await runs.events(caller)).toEqual([
       {
-        ...{ run_id: runId, batch_name: 'b', status: 'succeeded', all_done: true },
+        ...{ run_id: runId, batch_name: 'b', customer_id: null, status: 'succeeded', all_done: true },
         counts: { queued: 0, processing: 0, succeeded: 3, failed: 0, canceled: 0 },
       },
     ]);
@@ -358,6 +358,25 @@ describe('a run in direct mode', () => {
     await runs.attempt(runId);
     expect((await runs.documents(caller, 'b'))[0].line_items).toEqual([{ vendor: 'Acme', total: '12.50' }]);
     expect((await runs.money(runId))[0]?.settled).toBe(100n * 150_000n + 20n * 600_000n);
+  });
+
+  test('fails a document that the model refuses to read, without asking again', async () => {
+    await uploaded('by refusal', 'by filter');
+    const message = { role: 'assistant', content: null, refusal: 'I cannot help with that.' };
+    runs.provider.onComplete = async ({ request }) => {
+      const choice = JSON.stringify(request).includes('by refusal')
+        ? { index: 0, message, finish_reason: 'stop' }
+        : { index: 0, message: { role: 'assistant', content: '{"rows":[{"ven' }, finish_reason: 'content_filter' };
+      return { kind: 'completed', body: JSON.stringify({ choices: [choice] }), usage: USAGE, model: null };
+    };
+    const runId = await runs.process(caller, 'b');
+    await runs.untilWaiting(runId);
+    const codes = (await runs.documents(caller, 'b')).map(
+      ({ processing_error: error }: { processing_error: { code: string } | null }) => error?.code,
+    );
+    expect(codes).toEqual(['safety_blocked', 'safety_blocked']);
+    expect(runs.provider.completes).toHaveLength(2);
+    expect((await runs.money(runId))[0]).toMatchObject({ settled: 2n * (100n * 150_000n + 20n * 600_000n), held: 0n });
   });
 
   test('what a lost worker brings from the run before changes nothing of the next', async () => {

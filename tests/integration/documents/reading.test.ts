@@ -137,6 +137,12 @@ describe('a batch', () => {
     expect((await tenant.get('/v1/batches')).json.data).toHaveLength(2);
     expect((await customer.get('/v1/batches')).json.data).toHaveLength(1);
     expect((await other.get('/v1/documents')).json.data).toEqual([]);
+    const listed = await tenant.get('/v1/documents?customer_id=c1');
+    expect(listed.json.data.map(({ id }: { id: string }) => id)).toEqual([json.id]);
+    expect((await tenant.get('/v1/documents')).json.data).toHaveLength(2);
+    expect((await other.get('/v1/documents?customer_id=c1')).status).toBe(404);
+    expect((await customer.get('/v1/documents?customer_id=c1')).json.data).toHaveLength(1);
+    expect((await tenant.get('/v1/documents?customer_id=%00')).status).toBe(404);
   });
 
   test('of one project is not another’s, which may not use its name', async () => {
@@ -294,7 +300,7 @@ describe('results', () => {
     const caller = await processed();
     const plain = await caller.get('/v1/batches/b/results', { accept: 'text/csv' });
     expect(plain.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
-    const lines = plain.text.trim().split('\n');
+    const lines = plain.text.trim().split('\r\n');
     expect(lines[0]).toBe(
       'document,file_name,status,error,page,confidence,total,batch_created_at,batch_started_at,batch_completed_at',
     );
