@@ -222,7 +222,9 @@ function readPayload(request: string): TaskPayload | null {
 
 function readResponse(result: string, usage: TaskResponse['usage'] | null): TaskResponse | null {
   const reply = readCompletion(result);
-  return reply === null ? null : { ...reply, usage: usage ?? NO_USAGE };
+  if (reply === null) return null;
+  const { text, model, finishReason } = reply;
+  return { text, model, finishReason, usage: usage ?? NO_USAGE };
 }
 
 const NO_USAGE: TaskResponse['usage'] = {
