@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { getJobRow } from '../../../db/job-rows.ts';
 import { type ApiCaller, createTestApi } from '../../harness/api.ts';
+import { heldBytes } from '../../harness/held-memory.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { settleItems } from '../../harness/settled-items.ts';
 
@@ -36,28 +35,20 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(drop);
 
-/** What lives on the heap after all garbage is gone. */
-function heapBytes(): number {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  return process.memoryUsage().heapUsed;
-}
-
 test('two hundred thousand records stream in bounded memory, and no transaction waits for the reader', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const response = await api.app.request('/v1/usage?level=item&format=ndjson', {
     headers: { authorization: `Bearer ${caller.key}` },
   });
-  const before = heapBytes();
+  const before = heldBytes();
   let [bytes, lines, chunks, growth] = [0, 0, 0, 0];
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     lines += Buffer.from(chunk).toString('latin1').split('\n').length - 1;
     chunks += 1;
     if (chunks % 25 !== 0) continue;
-    growth = Math.max(growth, heapBytes() - before);
+    growth = Math.max(growth, heldBytes() - before);
     const { rows } = await db.pool.query(
       `SELECT count(*)::int AS open FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL AND backend_type = 'client backend'`,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { growthWhile } from '../../harness/held-memory.ts';
 import { createIntakeFixture, item, NOTHING_LEFT } from './intake-fixture.ts';
 
 const ITEMS = 200_000;
@@ -27,21 +28,11 @@ test('I-09: a manifest of 200,000 items is stored in memory that does not grow w
   // The first megabytes of any run go to code and heap; they are no growth.
   await intake.replace(await intake.newJob(), Readable.from(lines(20_000)));
   const jobId = await intake.newJob();
-  const before = process.memoryUsage.rss();
-  let peak = before;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss());
-  }, 20);
-  try {
-    expect(await intake.replace(jobId, Readable.from(lines(ITEMS)))).toEqual({
-      accepted: ITEMS,
-      duplicates: 0,
-      total: ITEMS,
-    });
-  } finally {
-    clearInterval(watch);
-  }
-  expect(peak - before).toBeLessThan(MAX_GROWTH_BYTES);
+  const growth = await growthWhile(async () => {
+    const replaced = await intake.replace(jobId, Readable.from(lines(ITEMS)));
+    expect(replaced).toEqual({ accepted: ITEMS, duplicates: 0, total: ITEMS });
+  });
+  expect(growth).toBeLessThan(MAX_GROWTH_BYTES);
   const job = await intake.job(jobId);
   expect(job).toMatchObject({ itemCount: ITEMS, groupedItems: ITEMS });
   expect(job?.itemBytes).toBeGreaterThan(ITEMS * 900);
