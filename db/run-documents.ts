@@ -120,7 +120,7 @@ export async function renewDocumentLease(
   leasedUntil: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE documents SET leased_until = $3 WHERE document_id = $1 AND state = 'processing' AND attempts = $2`,
+    `UPDATE documents SET leased_until = $3 WHERE document_id = $1 AND state = 'processing' AND attempts = $2 AND leased_until IS NOT NULL`,
     [uuid, attempts, leasedUntil],
   );
   return rowCount === 1;

@@ -38,6 +38,8 @@ export function createReviewRun(dependencies: ActivityDependencies): DocumentRun
     if (due > 0)
       return { kind: 'attempt', lanes: Math.min(due, settings.documentsAtOnce), ...(await queueOf(dependencies, run)) };
     if (open > 0) return { kind: 'wait', delayMs: delayUntil(nextAt, now()) };
+    // What was canceled since it was looked at above; nothing is left that could be from here on.
+    if (run.mode === 'direct') await settleEnded(dependencies, run);
     await endRun(dependencies, run);
     log.info({ runId, tenantId: run.tenantId, documents: run.documents }, 'documents run finished');
     return { kind: 'over' };

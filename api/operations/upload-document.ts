@@ -5,7 +5,7 @@ import { type ArtifactStore, ArtifactStoreError } from '../../artifacts/store.ts
 import { requireActiveAccount } from '../../db/account-standing.ts';
 import { recordAudit } from '../../db/audit-log.ts';
 import { lockOrInsertBatch } from '../../db/document-batches.ts';
-import { endUpload, forgetUpload, insertUpload, uploadArtifactKey } from '../../db/document-uploads.ts';
+import { endUpload, insertUpload, uploadArtifactKey } from '../../db/document-uploads.ts';
 import { findDocumentView } from '../../db/document-view.ts';
 import { fileNameContext, findTwin, insertDocument, type NewDocument } from '../../db/documents.ts';
 import type { IdempotentRequest } from '../../db/idempotency-keys.ts';
@@ -180,9 +180,11 @@ async function put(files: ArtifactStore, key: string, received: ReceivedDocument
   }
 }
 
+/** Only while its note is there: a COMMIT that nobody answered may have made a document of it, whose file stays. */
 async function takeBack({ db }: Dependencies, store: ArtifactStore, uploadId: string): Promise<void> {
-  await store.delete(uploadArtifactKey(uploadId));
-  await forgetUpload(db.pool, uploadId);
+  await inTransaction(db, async (client) => {
+    if (await endUpload(client, uploadId)) await store.delete(uploadArtifactKey(uploadId));
+  });
 }
 
 function requireStore(artifacts: ArtifactStore | null): ArtifactStore {

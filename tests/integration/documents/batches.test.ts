@@ -170,6 +170,11 @@ describe('the webhook of a batch', () => {
     expect((await caller.get('/v1/batches/a%2Fb/webhook')).json).toMatchObject({ error: 'not_found' });
   });
 
+  test('has a URL that can be stored', async () => {
+    const refused = await hook(await api.caller(), 'b', 'https://example.com/a\u0000b');
+    expect([refused.status, refused.json.error, refused.json.field]).toEqual([400, 'invalid_request', 'url']);
+  });
+
   test('has a secret of its own, which signs, and leaves that of jobs alone', async () => {
     const caller = await api.caller();
     const url = `${URL}/signed`;

@@ -277,6 +277,18 @@ describe('an upload is refused, and nothing stored,', () => {
     expect(await count('document_uploads')).toBe(0);
   });
 
+  test('but for the file of one whose note is gone: it may have become a document unheard', async () => {
+    const put: ArtifactStore['put'] = async (...file) => {
+      const stored = await folder.store.put(...file);
+      await db.pool.query('DELETE FROM document_uploads WHERE artifact_key = $1', [file[0]]);
+      return stored;
+    };
+    const before = await keysOf();
+    const caller = await createTestApi(db, { artifacts: { ...folder.store, put } }).caller();
+    expect((await upload(caller, 'b')).status).toBe(503);
+    expect(await keysOf()).toHaveLength(before.length + 1);
+  });
+
   test('of a suspended account, and beyond the bytes it may have stored', async () => {
     const tenantId = await api.tenant();
     const caller = await api.caller('tenant_admin', { tenantId });
