@@ -90,15 +90,23 @@ async function wait(
  * Wakes the shard that has waited longest for room in this queue, and the one that has waited longest to create under
  * this credential. Each looks at the rows and decides for itself; a signal that is lost costs no more than its timer.
  */
-export async function wakeNext(
-  { db, workflows, now, log }: ActivityDependencies,
-  account: AccountKey,
-  but: ShardKey,
-): Promise<void> {
+export async function wakeNext(dependencies: ActivityDependencies, account: AccountKey, but: ShardKey): Promise<void> {
+  const { db, now } = dependencies;
   const at = now();
   const inQueue = await findFirstInQueue(db.pool, account, but, at);
   const toCreate = await findFirstToCreate(db.pool, account, but, at);
-  for (const { jobId, shard } of [inQueue, toCreate].filter((found) => found !== null)) {
+  await wakeShards(
+    dependencies,
+    [inQueue, toCreate].filter((found) => found !== null),
+  );
+}
+
+/** Each looks at the rows and decides for itself; one that cannot be told looks by itself, later. */
+export async function wakeShards(
+  { workflows, log }: Pick<ActivityDependencies, 'workflows' | 'log'>,
+  shards: readonly { readonly jobId: string; readonly shard: number }[],
+): Promise<void> {
+  for (const { jobId, shard } of shards) {
     try {
       await workflows.wakeShard(jobId, shard);
     } catch {

@@ -11,6 +11,7 @@ import { endDirectItems } from '../../ledger/end-direct-job.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import type { DocumentRunActivities, DocumentRunStep } from '../interfaces.ts';
 import { createPlanShards } from '../plan-shards.ts';
+import { wakeShards } from '../queue-turn.ts';
 import { planRepairs } from './plan-repairs.ts';
 import { settleUnsent } from './settle-unsent.ts';
 
@@ -103,7 +104,8 @@ async function cancelRun({ db, workflows, now }: ActivityDependencies, run: Docu
 }
 
 /** Settles what ended before it was sent, and ends what that was the last of. */
-async function settleEnded({ db, workflows, now, log }: ActivityDependencies, run: DocumentRunRow): Promise<void> {
+async function settleEnded(dependencies: ActivityDependencies, run: DocumentRunRow): Promise<void> {
+  const { db, now } = dependencies;
   const touched = await inTransaction(db, async (client) => {
     const job = await lockJobRow(client, run.runId);
     if (isTerminal(job.state)) return [];
@@ -114,13 +116,10 @@ async function settleEnded({ db, workflows, now, log }: ActivityDependencies, ru
   });
   if (run.mode === 'direct') return;
   // One that waits for its turn, or for its time, may have nothing left to wait for.
-  for (const shard of touched) {
-    try {
-      await workflows.wakeShard(run.runId, shard);
-    } catch {
-      log.warn({ jobId: run.runId, shard }, 'a shard whose documents were canceled could not be woken');
-    }
-  }
+  await wakeShards(
+    dependencies,
+    touched.map((shard) => ({ jobId: run.runId, shard })),
+  );
 }
 
 /** With its batch locked: of runs that end together, the last sees that all is done. */

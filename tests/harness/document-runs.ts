@@ -32,6 +32,9 @@ export function rowsOf(...rows: readonly Record<string, unknown>[]): string {
 
 export const ONE_ROW = rowsOf({ vendor: 'Acme', total: '12.50' });
 export const USAGE = { inputTokens: 100, outputTokens: 20 };
+/** Of gpt-4o-mini, one answer with that usage at the batch price, and at the standard price. */
+export const BATCH_PRICE = 100n * 75_000n + 20n * 300_000n;
+export const STANDARD_PRICE = 2n * BATCH_PRICE;
 
 /** What a document is answered with: a text, or a failure. */
 export type Answered = string | LineResult;

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import { deleteCustomerData } from '../../../activities/customer-data.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
 import type { ApiCaller } from '../../harness/api.ts';
-import { TestRuns } from '../../harness/document-runs.ts';
+import { BATCH_PRICE, TestRuns } from '../../harness/document-runs.ts';
 import { catalogueOf, refusal } from '../../harness/fake-provider.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { createTestFolder, upload } from './document-fixture.ts';
@@ -20,9 +20,6 @@ beforeEach(async () => {
   runs = new TestRuns(db, folder.store);
   caller = await runs.caller();
 });
-
-/** Of gpt-4o-mini, one answer at the batch price. */
-const BATCH_PRICE = 100n * 75_000n + 20n * 300_000n;
 
 async function handedOver(...texts: readonly string[]): Promise<string> {
   for (const text of texts) await upload(caller, 'b', text);

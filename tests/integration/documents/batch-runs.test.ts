@@ -4,7 +4,7 @@ import { documentFiles } from '../../../artifacts/document-files.ts';
 import { createKeyRing, KEY_BYTES } from '../../../encryption/key-ring.ts';
 import { TEST_CIPHER } from '../../harness/activities.ts';
 import type { ApiCaller } from '../../harness/api.ts';
-import { ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
+import { BATCH_PRICE, ONE_ROW, rowsOf, STANDARD_PRICE, TestRuns, USAGE } from '../../harness/document-runs.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { createTestFolder, fileOf, upload } from './document-fixture.ts';
 
@@ -21,10 +21,6 @@ beforeEach(async () => {
   runs = new TestRuns(db, folder.store);
   caller = await runs.caller();
 });
-
-/** Of gpt-4o-mini, one answer at the batch price and one at the standard price. */
-const BATCH_PRICE = 100n * 75_000n + 20n * 300_000n;
-const STANDARD_PRICE = 2n * BATCH_PRICE;
 
 /** Uploaded and handed over as a batch job. */
 async function handedOver(...texts: readonly string[]): Promise<string> {

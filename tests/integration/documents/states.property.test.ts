@@ -5,7 +5,16 @@ import { lawHolds } from '../../../domain/ledger-entry.ts';
 import { parseNumeric } from '../../../domain/money.ts';
 import { ProviderError } from '../../../providers/provider-error.ts';
 import type { ApiCaller } from '../../harness/api.ts';
-import { type Answered, MADE_AND_LOST, ONE_ROW, rowsOf, TestRuns, USAGE } from '../../harness/document-runs.ts';
+import {
+  type Answered,
+  BATCH_PRICE,
+  MADE_AND_LOST,
+  ONE_ROW,
+  rowsOf,
+  STANDARD_PRICE,
+  TestRuns,
+  USAGE,
+} from '../../harness/document-runs.ts';
 import { refusal } from '../../harness/fake-provider.ts';
 import { createTestDatabase } from '../../harness/postgres.ts';
 import { createTestFolder, fileOf, upload } from './document-fixture.ts';
@@ -22,9 +31,6 @@ const ANSWERS = ['rows', 'misfit', 'refused', 'blocked', 'busy', 'crash'] as con
 const CRASH = 'the worker died';
 /** Requests of a few documents are written by then. */
 const MOST_REVIEWS = 3;
-/** Of gpt-4o-mini, one answer. */
-const BATCH_PRICE = 100n * 75_000n + 20n * 300_000n;
-const DIRECT_PRICE = 2n * BATCH_PRICE;
 const END = ['completed', 'expired', 'cancelled'] as const;
 const which = fc.nat(5);
 const mode = fc.constantFrom('direct' as const, 'batch' as const, 'batch' as const);
@@ -272,7 +278,7 @@ class World {
     const money = (await Promise.all(this.runIds.map((runId) => this.runs.money(runId)))).flat();
     const { direct, batch } = this.runs.provider.billed;
     const settled = money.reduce((sum, each) => sum + each.settled, 0n);
-    expect(settled).toBe(BigInt(direct) * DIRECT_PRICE + BigInt(batch) * BATCH_PRICE);
+    expect(settled).toBe(BigInt(direct) * STANDARD_PRICE + BigInt(batch) * BATCH_PRICE);
     const { rows } = await db.pool.query(
       `SELECT o.item_no FROM documents d JOIN item_outcomes o ON o.job_id = d.run_id AND o.item_no = d.item_no
        WHERE d.tenant_id = $1 AND d.state = 'canceled' AND o.amount > 0`,
